@@ -1,0 +1,31 @@
+// Graph of the "tflite" dialect -> TFLite flatbuffer. One generic writer driven by the schema's reflection.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "host/ir/graph.hpp"
+#include "host/ir/result.hpp"
+
+namespace gantry::tflite_format {
+
+struct WriteOptions {
+  std::string signature = "serving_default";
+  std::string description;                       // of the model
+};
+
+struct WriteStats {
+  std::uint64_t file_bytes = 0, weight_bytes = 0;
+  std::string min_runtime_version;
+};
+
+/// Writes beside `path` and renames when whole; on an error nothing is left. Operators get the lowest version that
+/// fits. Nodes of another dialect than tflite become CUSTOM operators when their op is ("tflite", domain "custom").
+/// Errors: output_not_written (with the system's reason), output_too_large, unsupported_type, internal (naming the node).
+Result<WriteStats> write(const Graph& g, const std::filesystem::path& path, const WriteOptions& options = {});
+
+/// Checks a file as the runtime's loader would, and that this build's schema knows it.
+Status verify_file(const std::filesystem::path& path);
+
+}  // namespace gantry::tflite_format

@@ -1,0 +1,41 @@
+// A whole conversion, from file to file. The only way through Gantry for the CLI, the tests and the benchmarks.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/ir/graph.hpp"
+#include "host/ir/result.hpp"
+#include "host/plugins/registry.hpp"
+#include "host/report/report.hpp"
+
+namespace gantry {
+
+struct PipelineOptions {
+  std::string target = "tflite";                                // dialect
+  std::map<std::string, std::vector<std::int64_t>> shapes;      // by input name
+  std::set<std::string, std::less<>> disabled_passes;           // pass or "pattern:NAME"
+  bool verify_each_pass = false;                                // always on in debug builds
+  std::set<std::string, std::less<>> dump;                      // pass names to dump before and after; "*" = all
+  std::function<void(std::string_view title, const Graph&)> on_dump;
+  std::function<void(std::string_view stage, std::size_t done, std::size_t total)> on_progress;
+  bool allow_custom = false;
+  bool dry_run = false;                                         // everything but writing
+};
+
+/// Reads `input`, converts, writes `output` whole or not at all. Every problem goes to `report` too; on failure *all*
+/// unsupported operators are listed there and the first is returned.
+Status convert_file(const std::filesystem::path& input, const std::filesystem::path& output,
+                    const PipelineOptions& options, PluginRegistry& plugins, Report& report);
+
+/// The same up to, and without, writing: for `check`. Unsupported operators are errors in the report.
+Status check_file(const std::filesystem::path& input, const PipelineOptions& options, PluginRegistry& plugins,
+                  Report& report);
+
+}  // namespace gantry

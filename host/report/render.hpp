@@ -1,0 +1,17 @@
+// Draws a Report: the table at the end of `gantry convert` (at most 12 lines) and JSON.
+#pragma once
+
+#include <string>
+
+#include "host/report/report.hpp"
+
+namespace gantry {
+
+/// Table for people, at most 12 lines, no last line "gantry: ok ..." (last_line gives that).
+std::string render_table(const Report& r);
+/// "gantry: ok ..." or "gantry: failed E0213 ...", without a line feed.
+std::string last_line(const Report& r);
+/// Stable keys, documented in docs/cli.md.
+std::string render_json(const Report& r);
+
+}  // namespace gantry

@@ -1,0 +1,76 @@
+// One Report collects what happened in a run; the terminal table and the JSON are drawn from it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "host/ir/diagnostic.hpp"
+
+namespace gantry {
+
+struct PassRecord {
+  std::string name;
+  double seconds = 0;
+  std::size_t nodes_before = 0, nodes_after = 0;
+  bool enabled = true;
+};
+
+struct PluginRecord {
+  std::string id, version, library;  // library without folder
+  std::string reason;                // which operators or patterns asked for it, e.g. "onnx.Conv, onnx.Relu and 5 more"
+  double seconds = 0;                // to open it
+};
+
+struct TensorRecord {
+  std::string name, type, layout;    // type as Type::str(); layout: "as in the source", or a permutation
+};
+
+struct OutputComparison {
+  std::string name;
+  double max_abs = 0, max_rel = 0;
+  bool ok = false;
+  std::string note;                  // shapes differ, NaN, ...
+};
+
+struct VerifyRecord {
+  bool ran = false, ok = false;
+  std::string reference, candidate;  // runtime names and versions
+  double atol = 0, rtol = 0, seconds = 0;
+  std::vector<OutputComparison> outputs;
+};
+
+class Report {
+ public:
+  void add(Diagnostic d) { diagnostics.push_back(std::move(d)); }
+  bool has_errors() const;
+  /// The first error, which decides the exit status; null if none.
+  const Diagnostic* first_error() const;
+
+  std::string gantry_version, input, output, from_dialect, to_dialect;
+  std::uint64_t input_bytes = 0, output_bytes = 0, weight_bytes = 0;
+  std::size_t source_nodes = 0, target_nodes = 0;
+  std::map<std::string, std::size_t> source_ops, target_ops;    // operator -> how many
+  std::uint64_t transpose_bytes = 0, reshape_bytes = 0;         // moved by such operators that stay in the target
+  std::vector<TensorRecord> inputs, outputs;
+  std::vector<PassRecord> passes;
+  std::vector<PluginRecord> plugins;
+  std::vector<std::pair<std::string, std::string>> options;     // key=value and where the value came from
+  std::vector<Diagnostic> diagnostics;
+  VerifyRecord verify;
+  double seconds = 0;
+};
+
+/// "E0401" for an error, "W1001" for a warning.
+std::string code_text(const Diagnostic& d);
+/// Exit status of the program for an error (DESIGN.md section 10); 0 for notes and warnings.
+int exit_status(Code code);
+/// One line that explains a code, for `gantry explain CODE`; empty if there is no such code.
+std::string_view explain(Code code);
+/// One or more lines for people: code, place, node, operator, plugin, message, "try: ...".
+std::string format(const Diagnostic& d);
+
+}  // namespace gantry
