@@ -5,13 +5,17 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -30,6 +34,15 @@ struct Id {
 using NodeId = Id<struct NodeTag>;
 using ValueId = Id<struct ValueTag>;
 using RegionId = Id<struct RegionTag>;
+
+}  // namespace gantry
+
+template <class Tag>
+struct std::hash<gantry::Id<Tag>> {
+  std::size_t operator()(const gantry::Id<Tag>& id) const noexcept { return std::hash<std::uint32_t>{}(id.index); }
+};
+
+namespace gantry {
 
 using Attr = std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>, std::vector<float>,
                           std::vector<std::string>, Constant>;
@@ -51,6 +64,13 @@ struct Use {
   NodeId node;
   std::uint32_t operand = 0;
   bool operator==(const Use&) const = default;
+};
+
+/// Output `index` of a region is a value.
+struct OutputUse {
+  RegionId region;
+  std::uint32_t index = 0;
+  bool operator==(const OutputUse&) const = default;
 };
 
 struct Value {
@@ -77,6 +97,7 @@ struct Node {
   std::vector<std::pair<std::string, RegionId>> regions;  // ONNX: attribute name, e.g. then_branch; owned
   RegionId region;                  // where it stands
   NodeId prev, next;                // neighbours in the region's order
+  std::vector<std::uint32_t> use_slots;  // kept by Graph: where the use by inputs[i] stands in that value's uses
   bool alive = false;
 
   ValueId input(std::size_t i) const { return i < inputs.size() ? inputs[i] : ValueId{}; }
@@ -129,6 +150,11 @@ class Graph {
   std::size_t live_nodes() const { return live_nodes_; }
   bool contains(NodeId id) const { return id.index && id.index < nodes_.size() && nodes_[id.index].alive; }
   bool contains(ValueId id) const { return id.index && id.index < values_.size() && values_[id.index].alive; }
+  bool contains(RegionId id) const { return id.index && id.index < regions_.size() && regions_[id.index].alive; }
+  /// The live value of that name, or none.
+  ValueId find_value(std::string_view value_name) const;
+  /// Which region outputs are this value, in no particular order.
+  std::span<const OutputUse> output_uses(ValueId v) const;
 
   std::string_view intern(std::string_view s);
 
@@ -141,6 +167,9 @@ class Graph {
   /// `outputs` results are made with unknown types and made-up names from `node_name`.
   NodeId add_node(InsertPoint at, Op op, std::span<const ValueId> inputs, std::size_t outputs, Attrs attrs = {},
                   std::string_view node_name = {});
+  /// As above with names for the results, made unique if taken; an empty one is an omitted result (no value).
+  NodeId add_node_named(InsertPoint at, Op op, std::span<const ValueId> inputs,
+                        std::span<const std::string_view> results, Attrs attrs = {}, std::string_view node_name = {});
 
   // ---- changing ----
   void set_type(ValueId v, Type t) { values_[v.index].type = std::move(t); }
@@ -149,17 +178,25 @@ class Graph {
   void set_operand(NodeId n, std::size_t i, ValueId v);
   void set_operands(NodeId n, std::span<const ValueId> inputs);
   void set_op(NodeId n, Op op);
+  void set_node_name(NodeId n, std::string_view node_name);
   void set_attr(NodeId n, std::string_view name, Attr a);
   void remove_attr(NodeId n, std::string_view name);
   void set_output(RegionId r, std::size_t i, ValueId v);
+  void remove_output(RegionId r, std::size_t i);
+  /// Result `i` of the node, which must be unused, goes; the node keeps the place for it (an omitted result).
+  void omit_result(NodeId n, std::size_t i);
   /// Node uses and region outputs of `from` become uses of `to`. Names do not move.
   void replace_uses(ValueId from, ValueId to);
   /// The node and its results go; the results must be unused. Its regions go with it.
   void erase_node(NodeId n);
-  /// A constant or value without uses and without producer.
+  /// A constant or value without uses and without producer. A region input leaves its region's list.
   void erase_value(ValueId v);
   void move_before(NodeId n, InsertPoint at);
-  /// Erases nodes whose results are all unused, transitively, and constants without uses. Returns nodes erased.
+  /// The region, with all that is in it, now belongs to `owner` under that attribute name.
+  void move_region(RegionId r, NodeId owner, std::string_view attribute);
+  void set_region_name(RegionId r, std::string_view region_name) { regions_[r.index].name = region_name; }
+  /// Erases nodes whose results are all unused, transitively, and constants without uses. Returns nodes erased
+  /// (with those in erased regions). A node that has no result at all stands for its effect and stays.
   std::size_t erase_dead();
 
   // ---- walking ----
@@ -179,18 +216,31 @@ class Graph {
   std::map<std::string, std::string> metadata;
 
  private:
+  struct StringHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view s) const noexcept { return std::hash<std::string_view>{}(s); }
+  };
+
   std::string_view unique_name(std::string_view wanted);
+  ValueId new_value(std::string_view wanted_name);
+  void kill_value(ValueId v);
   void link(NodeId n, InsertPoint at);
   void unlink(NodeId n);
   void add_use(ValueId v, Use u);
   void drop_use(ValueId v, Use u);
+  void add_output_use(ValueId v, OutputUse u);
+  void drop_output_use(ValueId v, OutputUse u);
+  std::vector<NodeId> tree(NodeId n) const;
+  std::vector<ValueId> erase_tree(NodeId n);
+  bool is_dead(const Node& n) const;
 
   std::deque<Node> nodes_;
   std::deque<Value> values_;
   std::deque<Region> regions_;
-  std::set<std::string, std::less<>> strings_;       // node-based: views stay valid
-  std::map<std::string_view, ValueId> by_name_;
-  std::map<std::string_view, std::uint32_t> suffix_;
+  std::unordered_set<std::string, StringHash, std::equal_to<>> strings_;  // node-based: views stay valid
+  std::unordered_map<std::string_view, ValueId> by_name_;
+  std::unordered_map<std::string_view, std::uint32_t> suffix_;            // last suffix tried for a name
+  std::unordered_map<ValueId, std::vector<OutputUse>> output_uses_;
   std::size_t live_nodes_ = 0;
 };
 
