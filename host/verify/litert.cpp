@@ -1,0 +1,432 @@
+// LiteRT through its C interface (litert/c/*.h of version 2.3), by name.
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <utility>
+
+#include "host/verify/library.hpp"
+#include "host/verify/runtime.hpp"
+
+namespace gantry {
+
+namespace {
+
+using Handle = void*;
+constexpr int kOk = 0;
+constexpr std::size_t kSignature = 0;  // the first one is run
+constexpr int kCpu = 1;                // kLiteRtHwAcceleratorCpu
+constexpr unsigned kMaxRank = 8;
+enum LockMode : int { kRead = 0, kWrite = 1 };
+enum LogSeverity : int { kLogError = 3, kLogSilent = 4 };
+enum ReporterMode : int { kReportToStderr = 1, kReportToBuffer = 2 };
+
+struct Layout {
+  std::uint32_t rank_and_flags = 0;  // 7 bits of rank, then one that says that there are strides
+  std::int32_t dims[kMaxRank] = {};  // negative = unknown
+  std::uint32_t strides[kMaxRank] = {};
+
+  unsigned rank() const { return rank_and_flags & 0x7f; }
+};
+static_assert(sizeof(Layout) == 68);
+
+struct RankedType {
+  std::int32_t element = 0;
+  Layout layout;
+};
+static_assert(sizeof(RankedType) == 72);
+
+struct EnvironmentOption {
+  enum Tag : int { kAutoRegisterAccelerators = 24, kMinLoggerSeverity = 25 };
+  std::int32_t tag;
+  std::int32_t padding = 0;
+  std::int32_t value_type = 2;  // kLiteRtAnyTypeInt
+  std::int32_t value_padding = 0;
+  std::int64_t value;
+};
+static_assert(sizeof(EnvironmentOption) == 24);
+
+/// The functions used here. All that return int return a LiteRtStatus.
+struct Api {
+  int (*create_environment)(int n, const EnvironmentOption*, Handle* environment);
+  void (*destroy_environment)(Handle);
+  int (*create_model)(Handle environment, const char* path, Handle* model);
+  void (*destroy_model)(Handle);
+  int (*create_options)(Handle* options);
+  void (*destroy_options)(Handle);
+  int (*set_accelerators)(Handle options, int set);
+  int (*create_opaque)(const char* id, void* payload, void (*destroy)(void*), Handle* opaque);
+  int (*add_opaque)(Handle options, Handle opaque);  // takes `opaque`
+  int (*create_compiled)(Handle environment, Handle model, Handle options, Handle* compiled);
+  void (*destroy_compiled)(Handle);
+  int (*error_messages)(Handle compiled, char** text);  // to be freed
+  int (*signature_count)(Handle model, std::size_t*);
+  int (*signature)(Handle model, std::size_t index, Handle* signature);
+  int (*input_count)(Handle signature, std::size_t*);
+  int (*output_count)(Handle signature, std::size_t*);
+  int (*input_name)(Handle signature, std::size_t index, const char**);
+  int (*output_name)(Handle signature, std::size_t index, const char**);
+  int (*input_tensor)(Handle signature, std::size_t index, Handle* tensor);
+  int (*output_tensor)(Handle signature, std::size_t index, Handle* tensor);
+  int (*ranked_type)(Handle tensor, RankedType*);
+  int (*resize_input)(Handle compiled, std::size_t signature, std::size_t index, const int* dims, std::size_t rank);
+  int (*output_layouts)(Handle compiled, std::size_t signature, std::size_t n, Layout*, bool allocate);
+  int (*input_requirements)(Handle compiled, std::size_t signature, std::size_t index, Handle* requirements);
+  int (*output_requirements)(Handle compiled, std::size_t signature, std::size_t index, Handle* requirements);
+  int (*create_buffer)(Handle environment, const RankedType*, Handle requirements, Handle* buffer);
+  void (*destroy_buffer)(Handle);
+  int (*buffer_size)(Handle buffer, std::size_t*);
+  int (*lock_buffer)(Handle buffer, void** address, int mode);
+  int (*unlock_buffer)(Handle buffer);
+  int (*run)(Handle compiled, std::size_t signature, std::size_t inputs, Handle*, std::size_t outputs, Handle*);
+};
+
+Status bind(const Library& library, Api& api) {
+  GANTRY_TRY(library.bind("LiteRtCreateEnvironment", api.create_environment));
+  GANTRY_TRY(library.bind("LiteRtDestroyEnvironment", api.destroy_environment));
+  GANTRY_TRY(library.bind("LiteRtCreateModelFromFile", api.create_model));
+  GANTRY_TRY(library.bind("LiteRtDestroyModel", api.destroy_model));
+  GANTRY_TRY(library.bind("LiteRtCreateOptions", api.create_options));
+  GANTRY_TRY(library.bind("LiteRtDestroyOptions", api.destroy_options));
+  GANTRY_TRY(library.bind("LiteRtSetOptionsHardwareAccelerators", api.set_accelerators));
+  GANTRY_TRY(library.bind("LiteRtCreateOpaqueOptions", api.create_opaque));
+  GANTRY_TRY(library.bind("LiteRtAddOpaqueOptions", api.add_opaque));
+  GANTRY_TRY(library.bind("LiteRtCreateCompiledModel", api.create_compiled));
+  GANTRY_TRY(library.bind("LiteRtDestroyCompiledModel", api.destroy_compiled));
+  GANTRY_TRY(library.bind("LiteRtCompiledModelGetErrorMessages", api.error_messages));
+  GANTRY_TRY(library.bind("LiteRtGetNumModelSignatures", api.signature_count));
+  GANTRY_TRY(library.bind("LiteRtGetModelSignature", api.signature));
+  GANTRY_TRY(library.bind("LiteRtGetNumSignatureInputs", api.input_count));
+  GANTRY_TRY(library.bind("LiteRtGetNumSignatureOutputs", api.output_count));
+  GANTRY_TRY(library.bind("LiteRtGetSignatureInputName", api.input_name));
+  GANTRY_TRY(library.bind("LiteRtGetSignatureOutputName", api.output_name));
+  GANTRY_TRY(library.bind("LiteRtGetSignatureInputTensorByIndex", api.input_tensor));
+  GANTRY_TRY(library.bind("LiteRtGetSignatureOutputTensorByIndex", api.output_tensor));
+  GANTRY_TRY(library.bind("LiteRtGetRankedTensorType", api.ranked_type));
+  GANTRY_TRY(library.bind("LiteRtCompiledModelResizeInputTensor", api.resize_input));
+  GANTRY_TRY(library.bind("LiteRtGetCompiledModelOutputTensorLayouts", api.output_layouts));
+  GANTRY_TRY(library.bind("LiteRtGetCompiledModelInputBufferRequirements", api.input_requirements));
+  GANTRY_TRY(library.bind("LiteRtGetCompiledModelOutputBufferRequirements", api.output_requirements));
+  GANTRY_TRY(library.bind("LiteRtCreateManagedTensorBufferFromRequirements", api.create_buffer));
+  GANTRY_TRY(library.bind("LiteRtDestroyTensorBuffer", api.destroy_buffer));
+  GANTRY_TRY(library.bind("LiteRtGetTensorBufferPackedSize", api.buffer_size));
+  GANTRY_TRY(library.bind("LiteRtLockTensorBuffer", api.lock_buffer));
+  GANTRY_TRY(library.bind("LiteRtUnlockTensorBuffer", api.unlock_buffer));
+  return library.bind("LiteRtRunCompiledModel", api.run);
+}
+
+/// LiteRtStatus in words; the library does not export its own.
+std::string status_text(int status) {
+  switch (status) {
+    case 1: return "invalid argument";
+    case 2: return "out of memory";
+    case 3: return "runtime failure";
+    case 4: return "missing input tensor";
+    case 5: return "unsupported";
+    case 6: return "not found";
+    case 8: return "wrong version";
+    case 500: return "the file cannot be read";
+    case 501: return "invalid flatbuffer";
+    case 504: return "compilation failed";
+    case 1000: return "index out of bounds";
+    case 1001: return "invalid type";
+    case 1002: return "invalid graph";
+    default: return "status " + std::to_string(status);
+  }
+}
+
+/// A handle and what destroys it.
+struct Destroy {
+  void (*function)(Handle) = nullptr;
+  void operator()(void* h) const { function(h); }
+};
+using Owned = std::unique_ptr<void, Destroy>;
+
+/// The values are those of TfLiteType.
+DType from_element(std::int32_t t) {
+  switch (t) {
+    case 1: return DType::float32;
+    case 2: return DType::int32;
+    case 3: return DType::uint8;
+    case 4: return DType::int64;
+    case 6: return DType::boolean;
+    case 7: return DType::int16;
+    case 8: return DType::complex64;
+    case 9: return DType::int8;
+    case 10: return DType::float16;
+    case 11: return DType::float64;
+    case 12: return DType::complex128;
+    case 13: return DType::uint64;
+    case 16: return DType::uint32;
+    case 17: return DType::uint16;
+    case 19: return DType::bfloat16;
+    default: return DType::undefined;  // strings, resources, variants; types of less than 8 bits
+  }
+}
+
+Type to_type(const RankedType& t) {
+  std::vector<std::int64_t> sizes;
+  for (unsigned i = 0; i < t.layout.rank() && i < kMaxRank; ++i) sizes.push_back(std::max(t.layout.dims[i], -1));
+  return Type::of(from_element(t.element), sizes);
+}
+
+void set_dims(Layout& layout, const std::vector<std::int64_t>& dims) {
+  layout = {};
+  layout.rank_and_flags = static_cast<std::uint32_t>(dims.size());
+  for (std::size_t i = 0; i < dims.size(); ++i) layout.dims[i] = static_cast<std::int32_t>(dims[i]);
+}
+
+class LiteRtSession final : public Session {
+ public:
+  LiteRtSession(const Api& api, std::shared_ptr<void> environment, std::string place)
+      : api_(api), environment_(std::move(environment)), place_(std::move(place)) {}
+
+  Status open(const std::filesystem::path& path, const RuntimeOptions& options) {
+    Handle model = nullptr, settings = nullptr, compiled = nullptr;
+    GANTRY_TRY(check(api_.create_model(environment_.get(), path.c_str(), &model), "it cannot read the model"));
+    model_ = Owned(model, {api_.destroy_model});
+    GANTRY_TRY(check(api_.create_options(&settings)));
+    const Owned settings_owner(settings, {api_.destroy_options});
+    GANTRY_TRY(check(api_.set_accelerators(settings, kCpu)));
+    const int reporter = options.log_errors ? kReportToStderr : kReportToBuffer;
+    GANTRY_TRY(add_settings(settings, "runtime_options_string", "error_reporter_mode = " + std::to_string(reporter)));
+    GANTRY_TRY(add_settings(settings, "xnnpack", "num_threads = 1"));
+    GANTRY_TRY(check(api_.create_compiled(environment_.get(), model, settings, &compiled), "it cannot prepare the model"));
+    compiled_ = Owned(compiled, {api_.destroy_compiled});
+    return read_signature();
+  }
+
+  const std::vector<Port>& inputs() const override { return inputs_; }
+  const std::vector<Port>& outputs() const override { return outputs_; }
+
+  Result<std::vector<NamedTensor>> run(const std::map<std::string, Tensor>& feeds) override {
+    GANTRY_TRY(check_feeds(inputs_, feeds));
+    GANTRY_TRY(resize(feeds));
+    GANTRY_TRY(read_output_layouts());
+    std::vector<Owned> owners;
+    std::vector<Handle> in, out;
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      const Tensor& feed = feeds.at(inputs_[i].name);
+      set_dims(input_types_[i].layout, feed.dims);
+      GANTRY_TRY(make_buffer(api_.input_requirements, i, input_types_[i], owners));
+      in.push_back(owners.back().get());
+      GANTRY_TRY(fill(in.back(), feed));
+    }
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+      GANTRY_TRY(make_buffer(api_.output_requirements, i, output_types_[i], owners));
+      out.push_back(owners.back().get());
+    }
+    GANTRY_TRY(check(api_.run(compiled_.get(), kSignature, in.size(), in.data(), out.size(), out.data()),
+                     "it cannot run the model"));
+    std::vector<NamedTensor> results;
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+      GANTRY_ASSIGN(Tensor tensor, read(out[i], output_types_[i]));
+      results.push_back({outputs_[i].name, std::move(tensor)});
+    }
+    return results;
+  }
+
+ private:
+  /// `doing` says in words what failed.
+  Status check(int status, std::string_view doing = {}) const {
+    if (status == kOk) return {};
+    std::string text = "LiteRT: ";
+    if (!doing.empty()) text += std::string(doing) + ": ";
+    text += status_text(status);
+    if (const std::string said = reported(); !said.empty()) text += ": " + said;
+    return error(Code::verify_runtime, text).at(place_);
+  }
+
+  /// What the compiled model reported since it was made, if it collects that.
+  std::string reported() const {
+    char* text = nullptr;
+    if (!compiled_ || api_.error_messages(compiled_.get(), &text) != kOk || !text) return {};
+    std::string said = text;
+    std::free(text);  // NOLINT: the interface says so
+    while (!said.empty() && said.back() == '\n') said.pop_back();
+    return said;
+  }
+
+  /// Options travel as TOML text under a name.
+  Status add_settings(Handle settings, const char* id, const std::string& toml) {
+    Handle opaque = nullptr;
+    char* payload = strdup((toml + "\n").c_str());
+    if (api_.create_opaque(id, payload, std::free, &opaque) != kOk) {
+      std::free(payload);  // NOLINT
+      return check(1, id);
+    }
+    return check(api_.add_opaque(settings, opaque), id);
+  }
+
+  Status read_signature() {
+    std::size_t n = 0;
+    Handle signature = nullptr;  // of the model
+    GANTRY_TRY(check(api_.signature_count(model_.get(), &n)));
+    if (n == 0) return error(Code::verify_runtime, "the model has no signature").at(place_);
+    GANTRY_TRY(check(api_.signature(model_.get(), kSignature, &signature)));
+    GANTRY_TRY(check(api_.input_count(signature, &n)));
+    GANTRY_TRY(ports(signature, n, api_.input_name, api_.input_tensor, inputs_, input_types_));
+    GANTRY_TRY(check(api_.output_count(signature, &n)));
+    return ports(signature, n, api_.output_name, api_.output_tensor, outputs_, output_types_);
+  }
+
+  Status ports(Handle signature, std::size_t n, decltype(Api::input_name) get_name,
+               decltype(Api::input_tensor) get_tensor, std::vector<Port>& into, std::vector<RankedType>& types) {
+    for (std::size_t i = 0; i < n; ++i) {
+      const char* name = nullptr;
+      Handle tensor = nullptr;  // of the model
+      RankedType type;
+      GANTRY_TRY(check(get_name(signature, i, &name)));
+      GANTRY_TRY(check(get_tensor(signature, i, &tensor)));
+      GANTRY_TRY(check(api_.ranked_type(tensor, &type), "its type"));
+      into.push_back({name, to_type(type)});
+      types.push_back(type);
+      if (from_element(type.element) == DType::undefined) {
+        return error(Code::verify_runtime, "'" + into.back().name + "' has an element type that cannot be compared")
+            .at(place_);
+      }
+    }
+    return {};
+  }
+
+  /// Tells the runtime the sizes of dimensions that the model leaves open.
+  Status resize(const std::map<std::string, Tensor>& feeds) {
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      if (inputs_[i].type.is_static()) continue;
+      const Tensor& feed = feeds.at(inputs_[i].name);
+      const std::vector<int> dims(feed.dims.begin(), feed.dims.end());
+      GANTRY_TRY(check(api_.resize_input(compiled_.get(), kSignature, i, dims.data(), dims.size()),
+                       "it cannot make the input '" + inputs_[i].name + "' " + feed.type_text()));
+    }
+    return {};
+  }
+
+  Status read_output_layouts() {
+    std::vector<Layout> layouts(outputs_.size());
+    GANTRY_TRY(check(api_.output_layouts(compiled_.get(), kSignature, layouts.size(), layouts.data(), true),
+                     "it cannot allocate the tensors"));
+    for (std::size_t i = 0; i < layouts.size(); ++i) {
+      if (layouts[i].rank() > kMaxRank) {
+        return error(Code::verify_runtime, "the output '" + outputs_[i].name + "' has more than 8 dimensions").at(place_);
+      }
+      output_types_[i].layout = layouts[i];
+    }
+    return {};
+  }
+
+  Status make_buffer(decltype(Api::input_requirements) get_requirements, std::size_t index, const RankedType& type,
+                     std::vector<Owned>& owners) {
+    Handle requirements = nullptr, buffer = nullptr;  // the first is of the compiled model
+    GANTRY_TRY(check(get_requirements(compiled_.get(), kSignature, index, &requirements)));
+    GANTRY_TRY(check(api_.create_buffer(environment_.get(), &type, requirements, &buffer),
+                     "it cannot make a buffer for a " + to_type(type).str()));
+    owners.emplace_back(buffer, Destroy{api_.destroy_buffer});
+    return {};
+  }
+
+  Status fill(Handle buffer, const Tensor& feed) {
+    std::size_t size = 0;
+    void* address = nullptr;
+    GANTRY_TRY(check(api_.buffer_size(buffer, &size)));
+    if (size != feed.bytes.size()) {
+      return error(Code::verify_runtime, "LiteRT made a buffer of " + std::to_string(size) + " bytes for a " +
+                                             feed.type_text()).at(place_);
+    }
+    if (size == 0) return {};
+    GANTRY_TRY(check(api_.lock_buffer(buffer, &address, kWrite)));
+    std::memcpy(address, feed.bytes.data(), size);
+    return check(api_.unlock_buffer(buffer));
+  }
+
+  Result<Tensor> read(Handle buffer, const RankedType& ranked) {
+    const Type type = to_type(ranked);
+    std::size_t size = 0;
+    void* address = nullptr;
+    GANTRY_TRY(check(api_.buffer_size(buffer, &size)));
+    const auto elements = type.elements();
+    const auto wanted = elements ? packed_bytes(type.dtype, static_cast<std::uint64_t>(*elements)) : std::nullopt;
+    if (wanted != size) {
+      return error(Code::verify_runtime, "LiteRT gave " + std::to_string(size) + " bytes for a " + type.str()).at(place_);
+    }
+    Tensor tensor{type.dtype, type.sizes(), std::vector<std::byte>(size)};
+    if (size == 0) return tensor;
+    GANTRY_TRY(check(api_.lock_buffer(buffer, &address, kRead)));
+    std::memcpy(tensor.bytes.data(), address, size);
+    GANTRY_TRY(check(api_.unlock_buffer(buffer)));
+    return tensor;
+  }
+
+  Api api_;
+  std::shared_ptr<void> environment_;
+  std::string place_;
+  Owned model_, compiled_;  // destroyed in the reverse order
+  std::vector<Port> inputs_, outputs_;
+  std::vector<RankedType> input_types_, output_types_;
+};
+
+class LiteRtRuntime final : public Runtime {
+ public:
+  LiteRtRuntime(const Api& api, std::string version, RuntimeOptions options)
+      : api_(api), version_(std::move(version)), options_(options) {}
+
+  Status start(const std::filesystem::path& library) {
+    const EnvironmentOption settings[] = {
+        {.tag = EnvironmentOption::kMinLoggerSeverity, .value = options_.log_errors ? kLogError : kLogSilent},
+        {.tag = EnvironmentOption::kAutoRegisterAccelerators, .value = kCpu}};
+    Handle environment = nullptr;
+    if (const int status = api_.create_environment(std::size(settings), settings, &environment); status != kOk) {
+      return error(Code::verify_runtime, "LiteRT does not start: " + status_text(status)).at(library.string());
+    }
+    environment_ = std::shared_ptr<void>(environment, api_.destroy_environment);
+    return {};
+  }
+
+  std::string_view name() const override { return runtime_title(RuntimeKind::litert); }
+  std::string_view version() const override { return version_; }
+
+  Result<std::unique_ptr<Session>> load(const std::filesystem::path& model) override {
+    auto session = std::make_unique<LiteRtSession>(api_, environment_, model.string());
+    GANTRY_TRY(session->open(model, options_));
+    return std::unique_ptr<Session>(std::move(session));
+  }
+
+ private:
+  Api api_;
+  std::string version_;
+  RuntimeOptions options_;
+  std::shared_ptr<void> environment_;
+};
+
+/// The library does not tell its version: it is that of the wheel around it, or in a file <library>.version beside it.
+std::string find_version(const std::filesystem::path& library) {
+  namespace fs = std::filesystem;
+  std::string version;
+  std::ifstream beside(library.string() + ".version");
+  if (beside && std::getline(beside, version) && version.size() < 32) return version;
+  std::error_code ec;
+  const fs::path real = fs::canonical(library, ec);
+  const std::string prefix = "ai_edge_litert-", suffix = ".dist-info";
+  for (fs::directory_iterator it(real.parent_path().parent_path(), ec), end; !ec && it != end; it.increment(ec)) {
+    const std::string name = it->path().filename().string();
+    if (name.starts_with(prefix) && name.ends_with(suffix)) {
+      return name.substr(prefix.size(), name.size() - prefix.size() - suffix.size());
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Runtime>> Runtime::open_litert(const std::filesystem::path& path,
+                                                      const RuntimeOptions& options) {
+  GANTRY_ASSIGN(const Library library, Library::open(path));
+  Api api{};
+  GANTRY_TRY(bind(library, api));
+  auto runtime = std::make_unique<LiteRtRuntime>(api, find_version(path), options);
+  GANTRY_TRY(runtime->start(path));
+  return std::unique_ptr<Runtime>(std::move(runtime));
+}
+
+}  // namespace gantry
