@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -21,7 +22,9 @@ struct OptionSpec {
   std::string key;            // dotted, e.g. "verify.atol"
   OptionValue default_value;  // also fixes the type
   std::string help;           // one line
-  std::vector<std::string> choices;  // for strings; empty = any
+  std::vector<std::string> choices{};  // for strings; empty = any
+  double at_least = -std::numeric_limits<double>::infinity();  // for numbers
+  bool is_path = false;       // a relative path in a file is relative to that file's folder
 };
 
 /// The host's own options. A plugin's are declared in its descriptor and live under [plugins."ID"].
@@ -34,7 +37,8 @@ class Config {
   /// Errors: config_not_found, config_syntax (file:line:column), config_unknown_key with the nearest name,
   /// config_bad_value. Keys under plugins."ID" are kept unchecked until the plugin is known.
   Status merge_file(const std::filesystem::path& path);
-  /// "key=value" of --set; the value is TOML, or a bare word taken as a string.
+  /// "key=value" of --set; the value is TOML, or a bare word taken as a string (for a list: words with commas between).
+  /// A plugin's option is plugins.ID.OPTION, the identifier with or without quotes.
   Status merge_setting(std::string_view setting);
   Status set(std::string_view key, OptionValue value, std::string_view origin);
 
@@ -52,7 +56,7 @@ class Config {
   /// Plugin identifiers that have settings (to report one that no manifest knows).
   std::vector<std::string> configured_plugins() const;
 
-  /// key -> (value as TOML, origin) of everything that is not default, for the report.
+  /// ("key=value" as TOML, origin) of everything that is not default, for the report.
   std::vector<std::pair<std::string, std::string>> changed() const;
 
  private:
