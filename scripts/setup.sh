@@ -26,7 +26,7 @@ packages=(
   libboost-dev libboost-filesystem-dev libboost-graph-dev
   libtomlplusplus-dev libspdlog-dev libcli11-dev nlohmann-json3-dev libhdf5-dev
   libgtest-dev libgmock-dev libbenchmark-dev
-  clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev lld-19
+  clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev
 )
 
 install_packages() {
