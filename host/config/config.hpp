@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "host/ir/result.hpp"
+#include "host/report/nearest.hpp"  // nearest_name
 
 namespace gantry {
 
@@ -64,8 +65,5 @@ class Config {
   std::map<std::string, Entry, std::less<>> values_;
   std::map<std::string, std::map<std::string, PluginSetting, std::less<>>, std::less<>> plugins_;
 };
-
-/// The nearest of `names` by edit distance, or "" if none is near.
-std::string nearest_name(std::string_view wanted, const std::vector<std::string>& names);
 
 }  // namespace gantry

@@ -1,8 +1,7 @@
-// The nearest name by edit distance, for "did you mean".
+#include "host/report/nearest.hpp"
+
 #include <algorithm>
 #include <cctype>
-
-#include "host/config/config.hpp"
 
 namespace gantry {
 namespace {
