@@ -218,8 +218,8 @@ class LiteRtSession final : public Session {
       GANTRY_TRY(make_buffer(api_.output_requirements, i, output_types_[i], owners));
       out.push_back(owners.back().get());
     }
-    GANTRY_TRY(check(api_.run(compiled_.get(), kSignature, in.size(), in.data(), out.size(), out.data()),
-                     "it cannot run the model"));
+    GANTRY_TRY(with_hint(check(api_.run(compiled_.get(), kSignature, in.size(), in.data(), out.size(), out.data()),
+                               "it cannot run the model")));
     std::vector<NamedTensor> results;
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
       GANTRY_ASSIGN(Tensor tensor, read(out[i], output_types_[i]));
@@ -237,6 +237,18 @@ class LiteRtSession final : public Session {
     text += status_text(status);
     if (const std::string said = reported(); !said.empty()) text += ": " + said;
     return error(Code::verify_runtime, text).at(place_);
+  }
+
+  /// LiteRT wants memory for the outputs before it runs, and so cannot give what gets its shape only then.
+  Status with_hint(Status status) const {
+    if (status.ok()) return status;
+    Diagnostic failed = status.take_error();
+    for (const Port& port : outputs_) {
+      if (port.type.is_static()) continue;
+      failed.hint = "the output '" + port.name + "' is " + port.type.str() +
+                    ": if its shape depends on the data, LiteRT's C interface cannot give it";
+    }
+    return failed;
   }
 
   /// What the compiled model reported since it was made, if it collects that.
