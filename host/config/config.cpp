@@ -16,11 +16,16 @@ const OptionSpec* find_spec(std::string_view key) {
 
 std::string_view type_text(const OptionValue& v) {
   switch (v.index()) {
-    case 0: return "true or false";
-    case 1: return "an integer";
-    case 2: return "a number";
-    case 3: return "a string";
-    default: return "a list of strings";
+    case 0:
+      return "true or false";
+    case 1:
+      return "an integer";
+    case 2:
+      return "a number";
+    case 3:
+      return "a string";
+    default:
+      return "a list of strings";
   }
 }
 
@@ -77,7 +82,10 @@ Status check_range(const OptionSpec& spec, const OptionValue& value, std::string
   if (!d && !i) return {};
   const double number = d ? *d : static_cast<double>(*i);
   if (std::isfinite(spec.at_least) && !(std::isfinite(number) && number >= spec.at_least))
-    return bad_value(spec, std::string(type_text(value)) + ", at least " + std::to_string(std::llround(spec.at_least)) + ", not " + toml_text(value), origin);
+    return bad_value(spec,
+                     std::string(type_text(value)) + ", at least " + std::to_string(std::llround(spec.at_least)) +
+                         ", not " + toml_text(value),
+                     origin);
   return {};
 }
 
@@ -105,7 +113,9 @@ Status Config::set(std::string_view key, OptionValue value, std::string_view ori
     const std::string& word = std::get<std::string>(value);
     if (std::find(spec->choices.begin(), spec->choices.end(), word) == spec->choices.end()) {
       const std::string nearest = nearest_name(word, spec->choices);
-      Diagnostic d = bad_value(*spec, (spec->choices.size() > 1 ? "one of " : "") + joined(spec->choices) + ", not " + in_quotes(word), origin);
+      Diagnostic d = bad_value(
+          *spec, (spec->choices.size() > 1 ? "one of " : "") + joined(spec->choices) + ", not " + in_quotes(word),
+          origin);
       return nearest.empty() ? d : std::move(d).try_this("did you mean " + nearest + "?");
     }
   }
@@ -115,7 +125,9 @@ Status Config::set(std::string_view key, OptionValue value, std::string_view ori
 }
 
 bool Config::get_bool(std::string_view key) const { return std::get<bool>(values_.find(key)->second.value); }
-std::int64_t Config::get_int(std::string_view key) const { return std::get<std::int64_t>(values_.find(key)->second.value); }
+std::int64_t Config::get_int(std::string_view key) const {
+  return std::get<std::int64_t>(values_.find(key)->second.value);
+}
 double Config::get_float(std::string_view key) const { return std::get<double>(values_.find(key)->second.value); }
 const std::string& Config::get_string(std::string_view key) const {
   return std::get<std::string>(values_.find(key)->second.value);
@@ -129,7 +141,8 @@ std::string Config::origin(std::string_view key) const {
   return it == values_.end() ? std::string{} : it->second.origin;
 }
 
-const std::map<std::string, Config::PluginSetting, std::less<>>& Config::plugin_settings(std::string_view plugin_id) const {
+const std::map<std::string, Config::PluginSetting, std::less<>>& Config::plugin_settings(
+    std::string_view plugin_id) const {
   static const std::map<std::string, PluginSetting, std::less<>> none;
   const auto it = plugins_.find(plugin_id);
   return it == plugins_.end() ? none : it->second;

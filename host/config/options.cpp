@@ -31,7 +31,8 @@ OptionSpec path(std::string key, OptionValue value, std::string help) {
 std::vector<OptionSpec> make_options() {
   return {
       choice("convert.target", "tflite", {"tflite"}, "Dialect of the output (--to)"),
-      option("convert.allow_custom", false, "Leave operators that have no converter as custom operators (--allow-custom)"),
+      option("convert.allow_custom", false,
+             "Leave operators that have no converter as custom operators (--allow-custom)"),
       option("convert.verify", false, "Compare input and output in both runtimes after converting (--verify)"),
       choice("log.level", "warning", {"error", "warning", "info", "debug"},
              "What the log on stderr and in the file holds (-q is error, -v is info)"),
@@ -40,12 +41,16 @@ std::vector<OptionSpec> make_options() {
       option("passes.dump", Strings{}, "Passes before and after which the graph is printed on stderr; \"*\" is all"),
       option("passes.verify", false, "Check the graph after every pass; debug builds always do"),
       path("plugins.path", Strings{}, "Folders to look for plugins in, after those of --plugin-path"),
-      option("plugins.defaults", true, "Look in GANTRY_PLUGIN_PATH, the user's and the install folder (--no-default-plugins)"),
+      option("plugins.defaults", true,
+             "Look in GANTRY_PLUGIN_PATH, the user's and the install folder (--no-default-plugins)"),
       not_negative("verify.atol", 1e-4, "Absolute tolerance, as numpy.allclose (--atol)"),
       not_negative("verify.rtol", 0.0, "Relative tolerance, as numpy.allclose (--rtol)"),
       not_negative("verify.seed", std::int64_t{0}, "Seed of the random inputs (--seed)"),
-      path("verify.onnxruntime", std::string{}, "ONNX Runtime library or its folder; empty means GANTRY_RUNTIMES, then beside Gantry"),
-      path("verify.litert", std::string{}, "LiteRT library or its folder; empty means GANTRY_RUNTIMES, then beside Gantry"),
+      not_negative("verify.timeout", 600.0, "Seconds that each of the two runs may take; 0 is no limit"),
+      path("verify.onnxruntime", std::string{},
+           "ONNX Runtime library or its folder; empty means GANTRY_RUNTIMES, then beside Gantry"),
+      path("verify.litert", std::string{},
+           "LiteRT library or its folder; empty means GANTRY_RUNTIMES, then beside Gantry"),
   };
 }
 

@@ -1,11 +1,11 @@
 // TOML into a Config: files, and the "key=value" of --set. The only code of this folder that knows toml++.
-#include <toml++/toml.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <system_error>
+
+#include <toml++/toml.h>
 
 #include "host/config/config.hpp"
 
@@ -64,8 +64,9 @@ Status check_table(const std::vector<std::string>& path, const std::string& orig
     if (spec.key == key) return error(Code::config_bad_value, key + " is an option, not a section").at(origin);
   if (is_section(key) || (path.size() == 2 && path[0] == "plugins")) return {};
   if (path.size() > 2 && path[0] == "plugins")
-    return error(Code::config_bad_value, key + " cannot be a table").at(origin).try_this(
-        "write a plugin's identifier in quotes: [plugins.\"org.example.name\"]");
+    return error(Code::config_bad_value, key + " cannot be a table")
+        .at(origin)
+        .try_this("write a plugin's identifier in quotes: [plugins.\"org.example.name\"]");
   std::vector<std::string> sections{"plugins"};
   for (const OptionSpec& spec : host_options()) sections.push_back(spec.key.substr(0, spec.key.find('.')));
   Diagnostic d = error(Code::config_unknown_key, "there is no section " + key).at(origin);
@@ -74,7 +75,8 @@ Status check_table(const std::vector<std::string>& path, const std::string& orig
 }
 
 /// Depth is bounded by toml++ itself.
-Status collect(const toml::table& table, std::string_view file, std::vector<std::string>& path, std::vector<Leaf>& leaves) {
+Status collect(const toml::table& table, std::string_view file, std::vector<std::string>& path,
+               std::vector<Leaf>& leaves) {
   for (const auto& [key, node] : table) {
     path.emplace_back(key.str());
     const std::string origin = place(file, key.source().begin);
@@ -103,7 +105,8 @@ Result<toml::table> parse_toml(std::string_view text, const std::string& file) {
 Result<std::string> read_file(const std::filesystem::path& path) {
   std::error_code ec;
   if (!std::filesystem::exists(path, ec)) {
-    return error(Code::config_not_found, "there is no configuration file " + path.string() + (ec ? ": " + ec.message() : ""))
+    return error(Code::config_not_found,
+                 "there is no configuration file " + path.string() + (ec ? ": " + ec.message() : ""))
         .at(path.string());
   }
   if (std::filesystem::is_directory(path, ec))
@@ -112,10 +115,12 @@ Result<std::string> read_file(const std::filesystem::path& path) {
   std::string text(kLargestFile + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (!in.is_open() || in.bad())
-    return error(Code::config_not_found, "cannot read " + path.string() + ": " + std::strerror(errno)).at(path.string());
+    return error(Code::config_not_found, "cannot read " + path.string() + ": " + std::strerror(errno))
+        .at(path.string());
   text.resize(static_cast<std::size_t>(in.gcount()));
   if (text.size() > kLargestFile)
-    return error(Code::config_syntax, path.string() + " is larger than 1 MiB, which no configuration is").at(path.string());
+    return error(Code::config_syntax, path.string() + " is larger than 1 MiB, which no configuration is")
+        .at(path.string());
   return text;
 }
 
@@ -129,17 +134,20 @@ void resolve_paths(Leaf& leaf, const std::filesystem::path& folder) {
     if (!p.empty()) p = (folder / p).lexically_normal().string();
   };
   if (auto* one = std::get_if<std::string>(&leaf.value)) resolve(*one);
-  if (auto* many = std::get_if<std::vector<std::string>>(&leaf.value)) std::for_each(many->begin(), many->end(), resolve);
+  if (auto* many = std::get_if<std::vector<std::string>>(&leaf.value))
+    std::for_each(many->begin(), many->end(), resolve);
 }
 
 /// The option table's own key, or {plugins, identifier, option}, from what was typed before "=".
 std::vector<std::string> split_key(std::string_view key) {
   constexpr std::string_view section = "plugins.";
-  const bool host = std::any_of(host_options().begin(), host_options().end(), [&](const OptionSpec& s) { return s.key == key; });
+  const bool host =
+      std::any_of(host_options().begin(), host_options().end(), [&](const OptionSpec& s) { return s.key == key; });
   const std::size_t last = key.rfind('.');
   if (host || !key.starts_with(section) || last < section.size()) return {std::string(key)};
   std::string_view id = key.substr(section.size(), last - section.size());
-  if (id.size() >= 2 && id.front() == id.back() && (id.front() == '"' || id.front() == '\'')) id = id.substr(1, id.size() - 2);
+  if (id.size() >= 2 && id.front() == id.back() && (id.front() == '"' || id.front() == '\''))
+    id = id.substr(1, id.size() - 2);
   return {"plugins", std::string(id), std::string(key.substr(last + 1))};
 }
 
@@ -165,7 +173,8 @@ Result<OptionValue> setting_value(std::string_view text, const std::string& key,
   auto document = parse_toml("v = " + std::string(text), std::string(kSettingOrigin));
   const bool one_value = document.ok() && document->size() == 1 && document->contains("v");
   if (!one_value && bracketed)
-    return error(Code::config_syntax, "the value of " + key + " is not TOML: " + (document.ok() ? "more than one value" : document.error().message))
+    return error(Code::config_syntax, "the value of " + key + " is not TOML: " +
+                                          (document.ok() ? "more than one value" : document.error().message))
         .at(kSettingOrigin);
   if (!bracketed && wants_list) return OptionValue(split_words(text));
   if (!one_value || (!bracketed && wants_string)) return OptionValue(std::string(text));
@@ -198,12 +207,14 @@ Status Config::merge_setting(std::string_view setting) {
   const std::size_t equals = setting.find('=');
   if (equals == std::string_view::npos || equals == 0)
     return error(Code::config_syntax, "--set wants key=value, not \"" + std::string(setting) + "\"")
-        .at(kSettingOrigin).try_this("for instance --set verify.atol=1e-3");
+        .at(kSettingOrigin)
+        .try_this("for instance --set verify.atol=1e-3");
   const std::string key(trim(setting.substr(0, equals)));
   const std::vector<std::string> path = split_key(key);
   const auto entry = values_.find(key);
   const bool wants_string = entry != values_.end() && std::holds_alternative<std::string>(entry->second.value);
-  const bool wants_list = entry != values_.end() && std::holds_alternative<std::vector<std::string>>(entry->second.value);
+  const bool wants_list =
+      entry != values_.end() && std::holds_alternative<std::vector<std::string>>(entry->second.value);
   GANTRY_ASSIGN(OptionValue value, setting_value(trim(setting.substr(equals + 1)), key, wants_string, wants_list));
   if (path.size() == 3) {
     plugins_[path[1]][path[2]] = {std::move(value), std::string(kSettingOrigin)};

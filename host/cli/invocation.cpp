@@ -1,0 +1,265 @@
+#include "host/cli/invocation.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
+
+#include "host/ir/text.hpp"
+#include "host/report/render.hpp"
+#include "host/version.hpp"
+
+namespace gantry::cli {
+namespace {
+
+constexpr std::size_t kNodesNamed = 5;
+
+/// $XDG_CONFIG_HOME/gantry/config.toml or ~/.config/gantry/config.toml; empty if neither is set.
+std::filesystem::path user_config() {
+  const char* xdg = std::getenv("XDG_CONFIG_HOME");
+  if (xdg && *xdg == '/') return std::filesystem::path(xdg) / "gantry/config.toml";
+  const char* home = std::getenv("HOME");
+  if (home && *home) return std::filesystem::path(home) / ".config/gantry/config.toml";
+  return {};
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code ec;
+  return !a.empty() && !b.empty() && std::filesystem::equivalent(a, b, ec) && !ec;
+}
+
+bool same_finding(const Diagnostic& a, const Diagnostic& b) {
+  return a.code == b.code && a.message == b.message && a.op == b.op && a.plugin == b.plugin && a.place == b.place &&
+         a.hint == b.hint;
+}
+
+/// Diagnostics that differ only in their node become one, with the nodes listed.
+std::vector<Diagnostic> grouped(const std::vector<Diagnostic>& all) {
+  std::vector<Diagnostic> groups;
+  std::vector<std::size_t> counts;
+  for (const Diagnostic& d : all) {
+    const auto it = std::find_if(groups.begin(), groups.end(), [&](const Diagnostic& g) { return same_finding(g, d); });
+    if (it == groups.end() || d.node.empty()) {
+      groups.push_back(d);
+      counts.push_back(1);
+      continue;
+    }
+    std::size_t& count = counts[static_cast<std::size_t>(it - groups.begin())];
+    if (count++ < kNodesNamed) it->node += ", " + d.node;
+  }
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    if (counts[i] > kNodesNamed) groups[i].node += " and " + std::to_string(counts[i] - kNodesNamed) + " more";
+  return groups;
+}
+
+Level level_of(const Diagnostic& d) {
+  if (d.severity == Severity::error) return Level::error;
+  return d.severity == Severity::warning ? Level::warning : Level::info;
+}
+
+}  // namespace
+
+Invocation::Invocation(const Command& command_, Arguments arguments, std::filesystem::path executable_)
+    : command(command_),
+      args(std::move(arguments)),
+      executable(std::move(executable_)),
+      progress_(!args.has("--quiet")) {
+  report.gantry_version = kVersion;
+}
+
+Status Invocation::prepare() {
+  if (command.uses_config) GANTRY_TRY(merge_options());
+  log_.set_level(level_from_name(config.get_string("log.level")));
+  GANTRY_TRY(protect_inputs());
+  const std::string& file = config.get_string("log.file");
+  if (!file.empty()) GANTRY_TRY(log_.open_file(file));
+  report.options = config.changed();
+  return {};
+}
+
+Status Invocation::merge_options() {
+  std::error_code ec;
+  const std::filesystem::path own = executable.parent_path().parent_path() / "share/gantry/configs/default.toml";
+  for (const std::filesystem::path& path : {own, user_config()})
+    if (!path.empty() && std::filesystem::exists(path, ec)) GANTRY_TRY(config.merge_file(path));
+  for (const std::string& path : args.all("--config")) GANTRY_TRY(config.merge_file(path));
+  for (const std::string& setting : args.all("--set")) GANTRY_TRY(config.merge_setting(setting));
+
+  if (args.has("--verbose")) GANTRY_TRY(config.set("log.level", std::string("info"), "-v"));
+  if (args.has("--quiet")) GANTRY_TRY(config.set("log.level", std::string("error"), "-q"));
+  if (args.has("--log-file")) GANTRY_TRY(config.set("log.file", args.get("--log-file"), "--log-file"));
+  if (args.has("--no-default-plugins")) GANTRY_TRY(config.set("plugins.defaults", false, "--no-default-plugins"));
+  if (args.has("--allow-custom")) GANTRY_TRY(config.set("convert.allow_custom", true, "--allow-custom"));
+  if (args.has("--verify")) GANTRY_TRY(config.set("convert.verify", true, "--verify"));
+  for (const std::string flag : {"--atol", "--rtol"}) {
+    if (!args.has(flag)) continue;
+    GANTRY_ASSIGN(const double number, parse_float(flag, args.get(flag)));
+    GANTRY_TRY(config.set("verify." + flag.substr(2), number, flag));
+  }
+  if (args.has("--seed")) {
+    GANTRY_ASSIGN(const std::int64_t seed, parse_int("--seed", args.get("--seed")));
+    GANTRY_TRY(config.set("verify.seed", seed, "--seed"));
+  }
+  if (args.has("--to")) {
+    if (args.get("--to") != "tflite")
+      return error(Code::output_format, "no writer for \"" + args.get("--to") + "\"")
+          .at("--to")
+          .try_this("what can be written: tflite");
+    GANTRY_TRY(config.set("convert.target", args.get("--to"), "--to"));
+  }
+  return {};
+}
+
+/// What the command reads must not be what it writes.
+Status Invocation::protect_inputs() const {
+  const std::string& log_file = config.get_string("log.file");
+  for (const Positional& p : command.positionals) {
+    const std::string& input = args.get(p.name);
+    for (const std::string flag : {"--output", "--report"})
+      if (same_file(input, args.get(flag)))
+        return error(Code::usage, flag + " would overwrite the input " + input).try_this("give it another name");
+    if (same_file(input, log_file))
+      return error(Code::usage, "the log file would overwrite the input " + input).at(config.origin("log.file"));
+  }
+  return {};
+}
+
+void Invocation::out(std::string_view text) {
+  progress_.clear();
+  if (out_failed_ || std::fwrite(text.data(), 1, text.size(), stdout) == text.size()) return;
+  out_failed_ = true;
+  out_errno_ = errno;
+}
+
+void Invocation::log(Level level, std::string_view text) {
+  progress_.clear();
+  log_.write(level, printable(text));
+}
+
+std::function<void(std::string_view, std::size_t, std::size_t)> Invocation::on_progress() {
+  return [this](std::string_view stage, std::size_t done, std::size_t total) { progress_.update(stage, done, total); };
+}
+
+std::function<void(std::string_view, const Graph&)> Invocation::on_dump() {
+  return [this](std::string_view title, const Graph& graph) {
+    progress_.clear();
+    log_.write_always("// " + std::string(title) + "\n" + print(graph));
+  };
+}
+
+Result<std::unique_ptr<PluginRegistry>> Invocation::open_plugins() {
+  PluginSearch search;
+  for (const std::string& folder : args.all("--plugin-path")) search.extra.emplace_back(folder);
+  for (const std::string& folder : config.get_strings("plugins.path")) search.extra.emplace_back(folder);
+  search.defaults = config.get_bool("plugins.defaults");
+  search.executable = executable;
+
+  PluginSettings settings;
+  for (const std::string& id : config.configured_plugins()) {
+    for (const auto& [name, setting] : config.plugin_settings(id)) {
+      PluginSettingValue& value = settings[id][name];
+      value.origin = setting.origin;
+      const auto take = [&](const auto& v) -> Status {
+        if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::vector<std::string>>)
+          return error(Code::config_bad_value, name + " of plugin " + id + " cannot be a list").at(setting.origin);
+        else
+          value.value = v;
+        return {};
+      };
+      GANTRY_TRY(std::visit(take, setting.value));
+    }
+  }
+
+  GANTRY_ASSIGN(std::unique_ptr<PluginRegistry> registry,
+                PluginRegistry::discover(search, std::move(settings), report));
+  std::vector<std::string> known;
+  for (const Manifest& m : registry->manifests()) known.push_back(m.id);
+  for (const std::string& id : config.configured_plugins()) {
+    if (std::find(known.begin(), known.end(), id) != known.end()) continue;
+    const auto& given = config.plugin_settings(id);
+    const std::string nearest = nearest_name(id, known);
+    return error(Code::config_unknown_key,
+                 "no manifest on the search path is of plugin " + id + ", for which options are set")
+        .at(given.empty() ? std::string{} : given.begin()->second.origin)
+        .try_this(nearest.empty() ? "gantry plugin list shows what there is" : "did you mean " + nearest + "?");
+  }
+  return registry;
+}
+
+Result<PipelineOptions> Invocation::pipeline_options(const std::filesystem::path& input) {
+  PipelineOptions options;
+  options.target = config.get_string("convert.target");
+  GANTRY_ASSIGN(options.shapes, parse_shapes(args.all("--shape")));
+  GANTRY_TRY(name_bare_shape(options.shapes, input));
+  for (const std::string& pass : config.get_strings("passes.disable")) options.disabled_passes.insert(pass);
+  for (const std::string& pass : config.get_strings("passes.dump")) options.dump.insert(pass);
+  options.verify_each_pass = config.get_bool("passes.verify");
+  options.on_dump = on_dump();
+  options.on_progress = on_progress();
+  options.allow_custom = config.get_bool("convert.allow_custom");
+  options.dry_run = args.has("--dry-run");
+  return options;
+}
+
+int Invocation::finish(Status status) {
+  progress_.clear();
+  if (!status.ok()) {
+    const auto known = [&](const Diagnostic& d) {
+      return same_finding(d, status.error()) && d.node == status.error().node;
+    };
+    if (std::none_of(report.diagnostics.begin(), report.diagnostics.end(), known)) report.add(status.error());
+  }
+  if (Status written = write_report(); !written.ok()) report.add(written.take_error());
+  if (command.ends_with_table && !quiet() && report.source_nodes > 0) out(printable(render_table(report)));
+  if (Status closed = close_stdout(); !closed.ok()) report.add(closed.take_error());
+  log_details();
+  print_diagnostics();
+
+  const Diagnostic* failure = report.first_error();
+  if (!failure && !command.ends_with_line) return 0;
+  const std::string line = failure || summary.empty() ? last_line(report) : "gantry: ok " + summary;
+  log_.write_always(printable(line));
+  return failure ? exit_status(failure->code) : 0;
+}
+
+void Invocation::print_diagnostics() {
+  for (const Diagnostic& d : grouped(report.diagnostics)) {
+    if (findings_shown && exit_status(d.code) == exit_status(Code::unsupported_op)) continue;
+    log(level_of(d), format(d));
+  }
+}
+
+void Invocation::log_details() {
+  for (const PluginRecord& p : report.plugins)
+    log(Level::info, "opened plugin " + p.id + " " + p.version + " (" + p.library + ") for " + p.reason);
+  for (const PassRecord& p : report.passes) {
+    std::string text = "pass " + p.name;
+    if (p.enabled) {
+      char time[32];
+      std::snprintf(time, sizeof time, "%.1f ms", p.seconds * 1e3);
+      text += ": " + count_text(p.nodes_before, "node") + " -> " + std::to_string(p.nodes_after) + ", " + time;
+    } else {
+      text += ": off";
+    }
+    log(Level::info, text);
+  }
+}
+
+Status Invocation::write_report() {
+  if (!args.has("--report")) return {};
+  return write_text_file(args.get("--report"), render_json(report) + "\n");
+}
+
+Status Invocation::close_stdout() {
+  errno = 0;
+  if (std::fflush(stdout) != 0 && !out_failed_) {
+    out_failed_ = true;
+    out_errno_ = errno;
+  }
+  if (!out_failed_ || out_errno_ == EPIPE) return {};  // whoever read has seen enough
+  return error(Code::output_not_written, std::string("cannot write to standard output: ") + std::strerror(out_errno_));
+}
+
+}  // namespace gantry::cli

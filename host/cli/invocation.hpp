@@ -1,0 +1,84 @@
+// One run of a subcommand: what was typed, the options, the report, and the only ways to print.
+// stdout holds results; stderr holds the log, progress and the last line.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "host/cli/command.hpp"
+#include "host/cli/log.hpp"
+#include "host/cli/progress.hpp"
+#include "host/config/config.hpp"
+#include "host/pipeline.hpp"
+#include "host/plugins/registry.hpp"
+#include "host/report/report.hpp"
+
+namespace gantry::cli {
+
+class Invocation {
+ public:
+  Invocation(const Command& command, Arguments arguments, std::filesystem::path executable);
+
+  const Command& command;
+  const Arguments args;
+  const std::filesystem::path executable;
+  Config config;
+  Report report;
+  std::string summary;          // after "gantry: ok ", for commands that do not convert
+  bool findings_shown = false;  // unsupported operators were printed as the result; not again as errors
+
+  /// Merges the options in their order and opens the log.
+  Status prepare();
+  /// Prints what the report holds and the last line. Returns the exit status.
+  int finish(Status status);
+
+  /// A result, to stdout. Errors show at the end: a closed pipe is none.
+  void out(std::string_view text);
+  void log(Level level, std::string_view text);
+  /// For PipelineOptions and PassOptions.
+  std::function<void(std::string_view, std::size_t, std::size_t)> on_progress();
+  std::function<void(std::string_view, const Graph&)> on_dump();
+
+  bool quiet() const { return args.has("--quiet"); }
+
+  /// Reads the manifests on the search path. A section of a plugin that no manifest knows is an error.
+  Result<std::unique_ptr<PluginRegistry>> open_plugins();
+  /// From --to, --shape, --allow-custom, --dry-run and the configuration. `input` answers which input a --shape
+  /// without a name means.
+  Result<PipelineOptions> pipeline_options(const std::filesystem::path& input);
+
+ private:
+  Status merge_options();
+  Status protect_inputs() const;
+  void print_diagnostics();
+  void log_details();
+  Status write_report();
+  Status close_stdout();
+
+  Log log_;
+  Progress progress_;
+  bool out_failed_ = false;
+  int out_errno_ = 0;
+};
+
+/// Control characters of names in files would reach the terminal: they become \xNN. Line feeds stay.
+std::string printable(std::string_view text);
+/// "12 B", "44.6 MiB".
+std::string size_text(std::uint64_t bytes);
+/// "1 node", "2 nodes".
+std::string count_text(std::size_t n, std::string_view one, std::string_view many = {});
+/// Writes aside, then renames. Errors: output_not_written.
+Status write_text_file(const std::filesystem::path& path, std::string_view text);
+/// --shape NAME=DIMS or DIMS; the latter under the name "". Errors: usage.
+Result<std::map<std::string, std::vector<std::int64_t>>> parse_shapes(const std::vector<std::string>& texts);
+/// Gives a shape without a name that of the file's only input. Errors: usage, and those of reading an ONNX file.
+Status name_bare_shape(std::map<std::string, std::vector<std::int64_t>>& shapes, const std::filesystem::path& input);
+/// Whole text as a number, else an error of code usage that names the flag.
+Result<double> parse_float(std::string_view flag, std::string_view text);
+Result<std::int64_t> parse_int(std::string_view flag, std::string_view text);
+
+}  // namespace gantry::cli

@@ -1,0 +1,150 @@
+// Small helpers of the subcommands: numbers and shapes from the command line, sizes for people, files written whole.
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <system_error>
+#include <unistd.h>
+
+#include "host/cli/invocation.hpp"
+#include "host/formats/onnx/reader.hpp"
+
+namespace gantry::cli {
+namespace {
+
+using Shapes = std::map<std::string, std::vector<std::int64_t>>;
+
+template <class T>
+Result<T> parse_number(std::string_view flag, std::string_view text, std::string_view kind) {
+  T number{};
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failed != std::errc{} || end != text.data() + text.size())
+    return error(Code::usage,
+                 std::string(flag) + " wants " + std::string(kind) + ", not \"" + std::string(text) + "\"");
+  return number;
+}
+
+Diagnostic bad_shape(const std::string& text, const std::string& why) {
+  return error(Code::usage, "--shape " + text + ": " + why).try_this("for instance --shape image=1,3,224,224");
+}
+
+Result<std::vector<std::int64_t>> parse_dims(const std::string& whole, std::string_view text) {
+  std::vector<std::int64_t> dims;
+  if (text.empty()) return dims;  // a scalar
+  while (true) {
+    const std::size_t comma = text.find(',');
+    const std::string_view word = text.substr(0, comma);
+    const auto number = parse_number<std::int64_t>("--shape", word, "an integer");
+    if (!number.ok() || *number < 0) return bad_shape(whole, "\"" + std::string(word) + "\" is not a dimension");
+    dims.push_back(*number);
+    if (comma == std::string_view::npos) return dims;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+Diagnostic not_written(const std::filesystem::path& path, int number) {
+  return error(Code::output_not_written, "cannot write " + path.string() + ": " + std::strerror(number))
+      .at(path.string());
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string result;
+  result.reserve(text.size());
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte < 0x20 && c != '\n') || byte == 0x7f) {
+      result += "\\x";
+      result += digits[byte >> 4];
+      result += digits[byte & 15];
+    } else {
+      result += c;
+    }
+  }
+  return result;
+}
+
+std::string size_text(std::uint64_t bytes) {
+  constexpr std::string_view units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  auto amount = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (amount >= 1024 && unit + 1 < std::size(units)) {
+    amount /= 1024;
+    ++unit;
+  }
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, unit == 0 ? "%.0f " : "%.1f ", amount);
+  return buffer + std::string(units[unit]);
+}
+
+std::string count_text(std::size_t n, std::string_view one, std::string_view many) {
+  std::string text = std::to_string(n) + " ";
+  if (n == 1) return text.append(one);
+  return many.empty() ? text.append(one).append("s") : text.append(many);
+}
+
+Status write_text_file(const std::filesystem::path& path, std::string_view text) {
+  std::filesystem::path aside = path;
+  aside += ".tmp" + std::to_string(getpid());
+  errno = 0;
+  std::ofstream file(aside, std::ios::binary | std::ios::trunc);
+  if (!file.is_open()) return not_written(path, errno);
+  file.write(text.data(), static_cast<std::streamsize>(text.size()));
+  file.close();
+  std::error_code ec;
+  if (file.fail()) {
+    const int number = errno;
+    std::filesystem::remove(aside, ec);
+    return not_written(path, number);
+  }
+  std::filesystem::rename(aside, path, ec);
+  if (!ec) return {};
+  const int number = ec.value();
+  std::filesystem::remove(aside, ec);
+  return not_written(path, number);
+}
+
+Result<Shapes> parse_shapes(const std::vector<std::string>& texts) {
+  Shapes shapes;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.rfind('=');  // a name may hold one, dimensions never do
+    const bool bare = equals == std::string::npos;
+    if (!bare && equals == 0) return bad_shape(text, "the name is missing");
+    const std::string name = bare ? std::string{} : text.substr(0, equals);
+    GANTRY_ASSIGN(std::vector<std::int64_t> dims,
+                  parse_dims(text, std::string_view(text).substr(bare ? 0 : equals + 1)));
+    if (!shapes.emplace(name, std::move(dims)).second) return bad_shape(text, "the shape of this input is given twice");
+  }
+  return shapes;
+}
+
+Status name_bare_shape(Shapes& shapes, const std::filesystem::path& input) {
+  auto bare = shapes.extract("");
+  if (bare.empty()) return {};
+  GANTRY_ASSIGN(const onnx_format::ReadResult model, onnx_format::read(input));
+  const std::vector<std::string>& names = model.graph.region(model.graph.main()).input_names;
+  if (names.size() != 1) {
+    std::string list;
+    for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+    return error(Code::usage,
+                 "--shape without a name needs a model with one input, this one has " + std::to_string(names.size()))
+        .try_this("name one of: " + list);
+  }
+  bare.key() = names.front();
+  if (!shapes.insert(std::move(bare)).inserted)
+    return bad_shape(names.front(), "the shape of this input is given twice");
+  return {};
+}
+
+Result<double> parse_float(std::string_view flag, std::string_view text) {
+  return parse_number<double>(flag, text, "a number");
+}
+
+Result<std::int64_t> parse_int(std::string_view flag, std::string_view text) {
+  return parse_number<std::int64_t>(flag, text, "an integer");
+}
+
+}  // namespace gantry::cli
