@@ -1,0 +1,215 @@
+// What is done to each output channel of a convolution or FULLY_CONNECTED by a constant goes into its bias and weights:
+//   conv(x, W, b) + c  =  conv(x, W, b + c)
+//   conv(x, W, b) * c  =  conv(x, W * c, b * c)      c along the output channel; a BatchNormalization is one of each
+// also through TRANSPOSE and RESHAPE between the two, as long as the channel stays one whole axis. The weights are
+// scaled by a transform of their handle: nothing is copied.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "host/passes/passes.hpp"
+#include "host/passes/tflite.hpp"
+
+namespace gantry::passes {
+namespace {
+
+/// Where an operator has its weights and bias. The output channel is the last axis of the result.
+struct Host {
+  std::string_view name;
+  std::size_t weights, bias;  // operands
+  std::int64_t channel;       // the weights' axis of output channels
+};
+
+constexpr std::array kHosts = {
+    Host{"CONV_2D", 1, 2, 0},            // filter OHWI
+    Host{"DEPTHWISE_CONV_2D", 1, 2, 3},  // 1HWC
+    Host{"FULLY_CONNECTED", 1, 2, 0},    // [O, I]
+    Host{"TRANSPOSE_CONV", 1, 3, 0},     // operands: shape, filter OHWI, x, bias
+    Host{"CONV_3D", 1, 2, 4},            // DHWIO
+};
+
+const Host* host_of(const Node& n) {
+  const auto it = std::find_if(kHosts.begin(), kHosts.end(), [&](const Host& h) { return is_tflite(n, h.name); });
+  return it == kHosts.end() ? nullptr : &*it;
+}
+
+bool no_activation(const Node& n) { return n.attr_or<std::string>("fused_activation_function", "NONE") == "NONE"; }
+
+// ---- the way of the channel axis from the host's result to the arithmetic ----
+
+// Product of dims [first, last), if all are known.
+std::optional<std::int64_t> product(const std::vector<Dim>& dims, std::size_t first, std::size_t last) {
+  std::vector<std::int64_t> sizes;
+  for (std::size_t i = first; i < last; ++i) sizes.push_back(dims[i].size);
+  return element_count(sizes);
+}
+
+// The axis of `to` that holds exactly the elements' coordinate that `axis` of `from` holds, after a RESHAPE: it has the
+// same size, and as many elements before it or behind it. Axes of size 1 are not told apart.
+std::optional<std::size_t> axis_after_reshape(const Type& from, std::size_t axis, const Type& to) {
+  if (!from.ranked || !to.ranked || from.dims[axis].size <= 1) return std::nullopt;
+  const auto ahead = product(from.dims, 0, axis);
+  const auto behind = product(from.dims, axis + 1, from.rank());
+  for (std::size_t i = 0; i < to.rank(); ++i) {
+    if (to.dims[i].size != from.dims[axis].size) continue;
+    if (ahead && product(to.dims, 0, i) == ahead) return i;
+    if (behind && product(to.dims, i + 1, to.rank()) == behind) return i;
+  }
+  return std::nullopt;
+}
+
+struct Found {
+  NodeId host;
+  std::size_t axis = 0;  // of the value that the search began with, which is the host's channel
+};
+
+// The nodes on the way are collected from the arithmetic backwards; then the axis is followed forwards.
+std::optional<Found> find_host(const Graph& g, ValueId v, NodeId user) {
+  std::vector<NodeId> way;
+  for (;;) {
+    if (!single_use(g, v)) return std::nullopt;
+    const NodeId p = producer_of(g, v, user);
+    if (!p) return std::nullopt;
+    user = p;
+    if (host_of(g.node(p))) break;
+    if (!is_tflite(g.node(p), "TRANSPOSE") && !is_tflite(g.node(p), "RESHAPE")) return std::nullopt;
+    way.push_back(p);
+    v = g.node(p).input(0);
+  }
+  const Type& result = g.value(g.node(user).output(0)).type;
+  if (!result.ranked || result.rank() == 0) return std::nullopt;
+  std::size_t axis = result.rank() - 1;
+  for (auto it = way.rbegin(); it != way.rend(); ++it) {
+    if (is_tflite(g.node(*it), "TRANSPOSE")) {
+      const auto perm = perm_of(g, *it);
+      if (!perm) return std::nullopt;
+      axis = static_cast<std::size_t>(std::find(perm->begin(), perm->end(), static_cast<std::int64_t>(axis)) -
+                                      perm->begin());
+    } else {
+      const Type& from = g.value(g.node(*it).input(0)).type;
+      const auto next = axis_after_reshape(from, axis, g.value(g.node(*it).output(0)).type);
+      if (!next) return std::nullopt;
+      axis = *next;
+    }
+  }
+  return Found{user, axis};
+}
+
+// ---- the constant ----
+
+// The operand c as one number a channel, where it broadcasts to x along `axis` alone and does not enlarge x.
+std::optional<std::vector<float>> along_channel(const Graph& g, ValueId c, const Type& x, std::size_t axis) {
+  if (!x.ranked || !x.dims[axis].known()) return std::nullopt;
+  const std::int64_t channels = x.dims[axis].size;
+  auto values = constant_floats(g, c, channels);
+  if (!values) return std::nullopt;
+  const std::vector<std::int64_t>& dims = g.value(c).constant.dims();
+  if (dims.size() > x.rank()) return std::nullopt;
+  const std::size_t shift = x.rank() - dims.size();
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] != 1 && i + shift != axis) return std::nullopt;
+  }
+  if (values->size() == 1) values->resize(static_cast<std::size_t>(channels), values->front());
+  if (static_cast<std::int64_t>(values->size()) != channels) return std::nullopt;
+  return values;
+}
+
+struct Arithmetic {
+  ValueId x, c;
+};
+
+// ADD and MUL with the constant on either side; SUB and DIV with the constant second.
+std::optional<Arithmetic> arithmetic_of(const Graph& g, const Node& n) {
+  const bool commutes = is_tflite(n, "ADD") || is_tflite(n, "MUL");
+  if (!commutes && !is_tflite(n, "SUB") && !is_tflite(n, "DIV")) return std::nullopt;
+  if (!n.input(0) || !n.input(1)) return std::nullopt;
+  if (g.value(n.input(1)).is_constant()) return Arithmetic{n.input(0), n.input(1)};
+  if (commutes && g.value(n.input(0)).is_constant()) return Arithmetic{n.input(1), n.input(0)};
+  return std::nullopt;
+}
+
+// ---- the change ----
+
+// The constant bias of a host, zeros if it has none; nullopt if it is computed.
+std::optional<std::vector<float>> bias_of(const Graph& g, NodeId host, std::size_t operand, std::size_t channels) {
+  const ValueId bias = g.node(host).input(operand);
+  if (!bias) return std::vector<float>(channels, 0.0F);
+  auto values = constant_floats(g, bias, static_cast<std::int64_t>(channels));
+  if (!values || values->size() != channels) return std::nullopt;
+  return values;
+}
+
+void set_bias(Graph& g, NodeId host, std::size_t operand, const std::vector<float>& bias) {
+  const ValueId old = g.node(host).input(operand);
+  const std::string name = old ? std::string(g.value(old).name) : std::string(g.node(host).name) + "_bias";
+  const ValueId value =
+      g.add_constant(Constant::of<float>({static_cast<std::int64_t>(bias.size())}, std::span<const float>(bias)), name);
+  std::vector<ValueId> inputs = g.node(host).inputs;
+  if (inputs.size() <= operand) inputs.resize(operand + 1);
+  inputs[operand] = value;
+  g.set_operands(host, inputs);
+}
+
+// Multiplies the weights, if they are a float32 constant of this host alone.
+bool scale_weights(Graph& g, NodeId host, const Host& kind, const std::vector<float>& factors) {
+  const ValueId weights = g.node(host).input(kind.weights);
+  if (!weights || !g.value(weights).is_constant() || !single_use(g, weights)) return false;
+  const Constant& c = g.value(weights).constant;
+  if (c.dtype() != DType::float32 || static_cast<std::int64_t>(c.dims().size()) <= kind.channel) return false;
+  if (c.dims()[static_cast<std::size_t>(kind.channel)] != static_cast<std::int64_t>(factors.size())) return false;
+  Result<Constant> scaled = c.scale(kind.channel, factors);
+  if (!scaled.ok()) return false;
+  g.set_operand(host, kind.weights, g.add_constant(*std::move(scaled), g.value(weights).name));
+  return true;
+}
+
+bool finite(const std::vector<float>& v) {
+  return std::all_of(v.begin(), v.end(), [](float x) { return std::isfinite(x); });
+}
+
+void fuse(Graph& g, NodeId n) {
+  const std::optional<Arithmetic> found = arithmetic_of(g, g.node(n));
+  if (!found) return;
+  const Type x = g.value(found->x).type;
+  if (x.dtype != DType::float32 || g.value(g.node(n).output(0)).type.dims != x.dims) return;
+  const std::optional<Found> way = find_host(g, found->x, n);
+  if (!way || !no_activation(g.node(way->host))) return;
+  auto operand = along_channel(g, found->c, x, way->axis);
+  if (!operand || !finite(*operand)) return;
+  const Host& kind = *host_of(g.node(way->host));
+  auto bias = bias_of(g, way->host, kind.bias, operand->size());
+  if (!bias) return;
+
+  const std::string_view op = g.node(n).op.name;
+  if (op == "DIV") {
+    for (float& f : *operand) f = 1 / f;
+    if (!finite(*operand)) return;
+  }
+  if (op == "MUL" || op == "DIV") {
+    if (!scale_weights(g, way->host, kind, *operand)) return;
+    for (std::size_t i = 0; i < bias->size(); ++i) (*bias)[i] *= (*operand)[i];
+  } else {
+    for (std::size_t i = 0; i < bias->size(); ++i) (*bias)[i] += op == "SUB" ? -(*operand)[i] : (*operand)[i];
+  }
+  const bool has_bias = static_cast<bool>(g.node(way->host).input(kind.bias));
+  if (has_bias || op == "ADD" || op == "SUB") set_bias(g, way->host, kind.bias, *bias);
+  if (const Attr* activation = g.node(n).attr("fused_activation_function")) {
+    g.set_attr(way->host, "fused_activation_function", *activation);
+  }
+  bypass(g, n, found->x);
+}
+
+}  // namespace
+
+Status fuse_bias(PassContext& c) {
+  for_each_tflite(c.graph, [&](NodeId n) { fuse(c.graph, n); });
+  return {};
+}
+
+}  // namespace gantry::passes

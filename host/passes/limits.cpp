@@ -1,0 +1,62 @@
+// What the target's kernels can run, by what the owner of each operator declares. Nothing is changed; every node that
+// is beyond a limit is reported, equal ones together.
+#include <string>
+#include <string_view>
+
+#include "host/passes/normalize.hpp"
+#include "host/passes/passes.hpp"
+#include "host/passes/problems.hpp"
+
+namespace gantry::passes {
+namespace {
+
+std::string rank_problem(const Graph& g, const Node& node, const Limits& limits) {
+  const auto check = [&](ValueId v, std::string_view what, std::size_t i) -> std::string {
+    if (!v || !g.value(v).type.ranked) return {};
+    const auto rank = static_cast<int>(g.value(v).type.rank());
+    const bool above = limits.max_rank > 0 && rank > limits.max_rank;
+    if (!above && rank >= limits.min_rank) return {};
+    return std::string(what) + " " + std::to_string(i) + " has rank " + std::to_string(rank) + ", the kernel takes " +
+           (above ? "at most " + std::to_string(limits.max_rank) : "at least " + std::to_string(limits.min_rank));
+  };
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    if (std::string p = check(node.inputs[i], "operand", i); !p.empty()) return p;
+  }
+  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+    if (std::string p = check(node.outputs[i], "result", i); !p.empty()) return p;
+  }
+  return {};
+}
+
+std::string dtype_problem(const Graph& g, const Node& node, const Limits& limits) {
+  if (limits.dtypes == 0 || !node.output(0)) return {};
+  const DType t = g.value(node.output(0)).type.dtype;
+  if (t == DType::undefined || (limits.dtypes >> static_cast<unsigned>(t) & 1) != 0) return {};
+  std::string names;
+  for (unsigned i = 1; i < 64; ++i) {
+    if ((limits.dtypes >> i & 1) == 0) continue;
+    names += (names.empty() ? "" : ", ") + std::string(dtype_name(static_cast<DType>(i)));
+  }
+  return "the result is " + std::string(dtype_name(t)) + ", the kernel makes " + names;
+}
+
+}  // namespace
+
+Status limits(PassContext& c) {
+  const Graph& g = c.graph;
+  Problems problems;
+  for (const RegionId r : g.regions()) {
+    for (NodeId n = g.region(r).first; n; n = g.node(n).next) {
+      const Node& node = g.node(n);
+      const Limits* limits = node.op.dialect == c.target ? c.plugins.limits(node.op) : nullptr;
+      if (!limits) continue;
+      for (const std::string& text : {rank_problem(g, node, *limits), dtype_problem(g, node, *limits)}) {
+        if (text.empty()) continue;
+        problems.add(about_node(error(Code::target_limit, std::string(node.op.name) + ": " + text), g, n));
+      }
+    }
+  }
+  return problems.report(c.report);
+}
+
+}  // namespace gantry::passes

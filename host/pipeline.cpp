@@ -1,0 +1,257 @@
+// The way from file to file. convert_graph below is the list of its stages; everything around it is files and the
+// report.
+#include "host/pipeline.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "host/formats/format.hpp"
+#include "host/formats/onnx/reader.hpp"
+#include "host/formats/tflite/reader.hpp"
+#include "host/formats/tflite/writer.hpp"
+#include "host/passes/pass.hpp"
+#include "host/version.hpp"
+
+namespace gantry {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A graph and who knows its operators. No semantics: the plugins know them all.
+struct Source {
+  Graph graph;
+  std::unique_ptr<Semantics> semantics;
+};
+
+// ---- the stages ----
+
+Status run(std::string_view pass, PassContext& c) { return run_pass(*find_pass(pass), c); }
+
+// The clean-ups until a round changes nothing. Every rewrite adds or removes a node or a value, so these numbers show
+// it; the bound only guards against two passes that undo each other.
+Status clean_up(PassContext& c) {
+  constexpr int kMostRounds = 16;
+  const auto state = [&] { return std::array{c.graph.live_nodes(), c.graph.node_slots(), c.graph.value_slots()}; };
+  for (int round = 0; round < kMostRounds; ++round) {
+    const auto before = state();
+    GANTRY_TRY(run("cancel_transposes", c));  // no TRANSPOSE or RESHAPE follows one that it could be one with
+    GANTRY_TRY(run("fuse_bias", c));          // scales and shifts of a channel are in weights and bias
+    GANTRY_TRY(run("fuse_pad", c));           // padding that SAME can say is said so
+    GANTRY_TRY(run("fuse_activation", c));    // no activation follows an operator that can do it itself
+    GANTRY_TRY(run("cse", c));                // nothing is computed or stored twice
+    GANTRY_TRY(run("dce", c));                // every node and constant is used
+    if (state() == before) break;
+  }
+  return {};
+}
+
+// The source's graph into the target's. Plugins are opened when operators that need them may have appeared.
+Status convert_graph(PassContext& c) {
+  GANTRY_TRY(c.plugins.open_for(c.graph, c.target));
+  GANTRY_TRY(run("normalize", c));  // newest forms, every type that can be known, no foldable node
+  GANTRY_TRY(c.plugins.open_for(c.graph, c.target));
+  GANTRY_TRY(run("patterns", c));  // subgraphs that a plugin knows are one operator
+  GANTRY_TRY(run("dce", c));
+  GANTRY_TRY(run("cse", c));  // what is equal is converted once
+  GANTRY_TRY(c.plugins.open_for(c.graph, c.target));
+  GANTRY_TRY(run("convert", c));  // every node is of the target dialect
+  GANTRY_TRY(run("dce", c));
+  if (c.target != "tflite") return {};
+  GANTRY_TRY(run("patterns", c));          // the same for the target's subgraphs
+  GANTRY_TRY(clean_up(c));                 // nothing is left for the clean-ups to do
+  GANTRY_TRY(run("distinct_outputs", c));  // every output is a tensor of its own
+  return run("limits", c);                 // the runtime's kernels can run every node
+}
+
+// ---- before ----
+
+Status check_output(const fs::path& input, const fs::path& output, const PipelineOptions& options) {
+  if (options.target != "tflite" || output.extension() != ".tflite") {
+    return error(Code::output_format, "cannot write '" + output.filename().string() + "' in dialect " + options.target)
+        .at(output.string())
+        .try_this("name an output that ends in .tflite");
+  }
+  std::error_code ec;
+  if (fs::equivalent(input, output, ec)) {
+    return error(Code::usage, "the output is the input file itself, which Gantry never changes")
+        .at(output.string())
+        .try_this("name another output");
+  }
+  const fs::path folder = output.has_parent_path() ? output.parent_path() : fs::path(".");
+  if (!fs::is_directory(folder, ec)) {
+    return error(Code::output_not_written, "the folder '" + folder.string() + "' does not exist")
+        .at(output.string())
+        .try_this("make the folder first");
+  }
+  return {};
+}
+
+std::string_view format_name(FileFormat format) {
+  switch (format) {
+    case FileFormat::hdf5:
+      return "an HDF5 file";
+    case FileFormat::zip:
+      return "a zip archive";
+    case FileFormat::text:
+      return "text";
+    case FileFormat::empty:
+      return "empty";
+    default:
+      return "of no known format";
+  }
+}
+
+Result<Source> read_source(const fs::path& input, const PipelineOptions& options, Report& report) {
+  GANTRY_ASSIGN(const std::shared_ptr<const MappedFile> file, MappedFile::open(input));
+  report.input_bytes = file->bytes().size();
+  const FileFormat format = detect_format(file->bytes(), input);
+  switch (format) {
+    case FileFormat::onnx: {
+      report.from_dialect = "onnx";
+      GANTRY_ASSIGN(onnx_format::ReadResult read, onnx_format::read(input, {.shapes = options.shapes}));
+      return Source{std::move(read.graph), std::move(read.semantics)};
+    }
+    case FileFormat::tflite: {
+      report.from_dialect = "tflite";
+      if (!options.shapes.empty()) return error(Code::usage, "shapes of a TFLite file cannot be set");
+      GANTRY_ASSIGN(Graph graph, tflite_format::read(input));
+      return Source{std::move(graph), nullptr};
+    }
+    default:
+      return error(format == FileFormat::empty ? Code::input_malformed : Code::input_format,
+                   "cannot convert '" + input.filename().string() + "': it is " + std::string(format_name(format)))
+          .at(input.string())
+          .try_this("give an ONNX model");
+  }
+}
+
+// ---- what the report tells ----
+
+std::string op_text(const Op& op) {
+  return op.domain.empty() ? std::string(op.name) : std::string(op.domain) + "::" + std::string(op.name);
+}
+
+std::size_t count_ops(const Graph& g, std::map<std::string, std::size_t>& ops) {
+  for (const RegionId r : g.regions()) {
+    for (NodeId n = g.region(r).first; n; n = g.node(n).next) ++ops[op_text(g.node(n).op)];
+  }
+  return g.live_nodes();
+}
+
+// An unknown dimension counts as 1.
+std::uint64_t bytes_of(const Type& t) {
+  std::uint64_t elements = 1;
+  for (const Dim& d : t.dims) elements *= static_cast<std::uint64_t>(d.known() ? d.size : 1);
+  return packed_bytes(t.dtype, elements).value_or(0);
+}
+
+void record_target(const Graph& g, Report& report) {
+  report.target_nodes = count_ops(g, report.target_ops);
+  for (const RegionId r : g.regions()) {
+    for (NodeId n = g.region(r).first; n; n = g.node(n).next) {
+      const Node& node = g.node(n);
+      const bool transpose = node.op.is("tflite", "TRANSPOSE");
+      if (!transpose && !node.op.is("tflite", "RESHAPE")) continue;
+      (transpose ? report.transpose_bytes : report.reshape_bytes) += bytes_of(g.value(node.output(0)).type);
+    }
+  }
+  const Region& main = g.region(g.main());
+  constexpr std::string_view kLayout = "as in the source";
+  for (std::size_t i = 0; i < main.inputs.size(); ++i) {
+    report.inputs.push_back({main.input_names[i], g.value(main.inputs[i]).type.str(), std::string(kLayout)});
+  }
+  for (const Output& o : main.outputs) {
+    report.outputs.push_back({o.name, g.value(o.value).type.str(), std::string(kLayout)});
+  }
+}
+
+std::uint64_t constant_bytes(const Graph& g) {
+  std::uint64_t sum = 0;
+  for (std::uint32_t i = 1; i < g.value_slots(); ++i) {
+    const Value& v = g.value(ValueId{i});
+    if (v.alive && v.is_constant()) sum += v.constant.byte_size();
+  }
+  return sum;
+}
+
+// ---- the whole ----
+
+Result<Source> convert_source(const fs::path& input, const PipelineOptions& options, PluginRegistry& registry,
+                              Report& report) {
+  GANTRY_ASSIGN(Source source, read_source(input, options, report));
+  report.source_nodes = count_ops(source.graph, report.source_ops);
+  const std::unique_ptr<Extensions> plugins = registry.extensions(source.semantics.get(), report);
+  const PassOptions pass_options{.disabled = options.disabled_passes,
+                                 .dump = options.dump,
+                                 .on_dump = options.on_dump,
+                                 .on_progress = options.on_progress,
+                                 .verify = options.verify_each_pass};
+  PassContext context{.graph = source.graph,
+                      .report = report,
+                      .plugins = *plugins,
+                      .source = source.semantics.get(),
+                      .target = options.target,
+                      .allow_custom = options.allow_custom,
+                      .options = pass_options};
+  GANTRY_TRY(convert_graph(context));
+  record_target(source.graph, report);
+  report.weight_bytes = constant_bytes(source.graph);
+  return source;
+}
+
+// What the file says of itself.
+void add_metadata(Graph& g, const fs::path& input) {
+  g.metadata["gantry.source"] = input.filename().string();
+  g.metadata["gantry.version"] = kVersion;
+  g.metadata["gantry.io_layout"] = "preserve";
+}
+
+Status convert_and_write(const fs::path& input, const fs::path& output, const PipelineOptions& options,
+                         PluginRegistry& plugins, Report& report) {
+  if (!output.empty()) GANTRY_TRY(check_output(input, output, options));
+  GANTRY_ASSIGN(Source source, convert_source(input, options, plugins, report));
+  if (options.dry_run) return {};
+  if (output.empty()) return error(Code::usage, "no output was named");
+  add_metadata(source.graph, input);
+  if (options.on_progress) options.on_progress("write", 0, 1);
+  GANTRY_ASSIGN(const tflite_format::WriteStats stats,
+                tflite_format::write(source.graph, output,
+                                     {.description = "converted by Gantry from " + input.filename().string()}));
+  report.output_bytes = stats.file_bytes;
+  report.weight_bytes = stats.weight_bytes;
+  return {};
+}
+
+/// Fills what every report has, and puts the error that ended the run into it unless a pass did so.
+template <class Work>
+Status recorded(const fs::path& input, const PipelineOptions& options, Report& report, Work work) {
+  const auto start = std::chrono::steady_clock::now();
+  report.gantry_version = kVersion;
+  report.input = input.string();
+  report.to_dialect = options.target;
+  Status status = work();
+  if (!status.ok() && !report.has_errors()) report.add(status.error());
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return status;
+}
+
+}  // namespace
+
+Status convert_file(const fs::path& input, const fs::path& output, const PipelineOptions& options,
+                    PluginRegistry& plugins, Report& report) {
+  report.output = output.string();
+  return recorded(input, options, report, [&] { return convert_and_write(input, output, options, plugins, report); });
+}
+
+Status check_file(const fs::path& input, const PipelineOptions& options, PluginRegistry& plugins, Report& report) {
+  return recorded(input, options, report, [&]() -> Status {
+    GANTRY_TRY(convert_source(input, options, plugins, report));
+    return {};
+  });
+}
+
+}  // namespace gantry
