@@ -22,6 +22,7 @@ void Problems::add(Diagnostic what) {
 Status Problems::report(Report& r) const {
   std::optional<Diagnostic> first;
   for (const Problem& p : problems_) {
+    r.unconverted_nodes += p.count;
     Diagnostic d = p.what;
     if (p.count > 1) {
       std::string names;

@@ -104,6 +104,7 @@ std::string render_json(const Report& r) {
   json["code"] = failure ? Json(code_text(*failure)) : Json(nullptr);
   json["source"] = model(r.input, r.from_dialect, r.input_bytes, r.source_nodes, r.source_ops);
   json["target"] = model(r.output, r.to_dialect, r.output_bytes, r.target_nodes, r.target_ops);
+  json["unconverted_nodes"] = r.unconverted_nodes;
   json["weight_bytes"] = r.weight_bytes;
   json["transposes"] = moved(r, "TRANSPOSE", r.transpose_bytes);
   json["reshapes"] = moved(r, "RESHAPE", r.reshape_bytes);

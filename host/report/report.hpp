@@ -53,6 +53,7 @@ class Report {
   std::string gantry_version, input, output, from_dialect, to_dialect;
   std::uint64_t input_bytes = 0, output_bytes = 0, weight_bytes = 0;
   std::size_t source_nodes = 0, target_nodes = 0;
+  std::size_t unconverted_nodes = 0;                            // that errors of code unsupported stand for
   std::map<std::string, std::size_t> source_ops, target_ops;    // operator -> how many
   std::uint64_t transpose_bytes = 0, reshape_bytes = 0;         // moved by such operators that stay in the target
   std::vector<TensorRecord> inputs, outputs;
