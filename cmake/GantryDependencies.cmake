@@ -1,10 +1,10 @@
 # The third-party packages: Debian's, and those that scripts/setup.sh puts into GANTRY_DEPS.
 
+set(default_deps .deps)
 if(DEFINED ENV{GANTRY_DEPS})
   set(default_deps "$ENV{GANTRY_DEPS}")
-else()
-  set(default_deps "${PROJECT_SOURCE_DIR}/.deps")
 endif()
+cmake_path(ABSOLUTE_PATH default_deps BASE_DIRECTORY "${PROJECT_SOURCE_DIR}")
 set(GANTRY_DEPS "${default_deps}" CACHE PATH "The prefix that scripts/setup.sh made")
 if(NOT EXISTS "${GANTRY_DEPS}/onnx")
   message(FATAL_ERROR "${GANTRY_DEPS} does not hold the dependencies: run scripts/setup.sh first")

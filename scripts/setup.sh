@@ -7,14 +7,14 @@
 #   .deps/runtimes/*.so     ONNX Runtime and LiteRT, which `gantry verify` opens
 #   .deps/highs             the HiGHS solver: include/, lib/
 #
-# GANTRY_DEPS=DIR puts the prefix elsewhere (give the same to CMake: -DGANTRY_DEPS=DIR, or leave it in the environment).
+# GANTRY_DEPS=DIR (from the tree's root, or absolute) puts the prefix elsewhere; CMake reads the same variable.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 scripts=$root/scripts
-deps=${GANTRY_DEPS:-$root/.deps}
-mkdir -p "$deps"
-deps=$(cd "$deps" && pwd)
+cd "$root"
+mkdir -p "${GANTRY_DEPS:=.deps}"
+deps=$(cd "$GANTRY_DEPS" && pwd)
 
 say() { printf 'setup: %s\n' "$*"; }
 die() { printf 'setup: %s\n' "$*" >&2; exit 1; }
