@@ -58,12 +58,6 @@ std::string rows(std::string_view title, const std::vector<std::string>& texts) 
   return all;
 }
 
-std::string first_line(std::string_view text) {
-  constexpr std::size_t longest = 100;
-  const std::string_view line = text.substr(0, std::min(text.find('\n'), longest));
-  return std::string(line) + (line.size() < text.size() ? "..." : "");
-}
-
 std::string as_text(const Model& m) {
   const Graph& g = m.graph;
   const Region& main = g.region(g.main());
@@ -89,7 +83,7 @@ std::string as_text(const Model& m) {
   const Weights w = count_weights(g);
   text += row("weights", count_text(w.tensors, "tensor") + ", " + size_text(w.bytes));
   lines.clear();
-  for (const auto& [key, value] : g.metadata) lines.push_back(key + ": " + first_line(value));
+  for (const auto& [key, value] : g.metadata) lines.push_back(key + ": " + one_line(value, 100));
   return text + rows("metadata", lines);
 }
 

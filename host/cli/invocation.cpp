@@ -237,9 +237,8 @@ void Invocation::log_details() {
   for (const PassRecord& p : report.passes) {
     std::string text = "pass " + p.name;
     if (p.enabled) {
-      char time[32];
-      std::snprintf(time, sizeof time, "%.1f ms", p.seconds * 1e3);
-      text += ": " + count_text(p.nodes_before, "node") + " -> " + std::to_string(p.nodes_after) + ", " + time;
+      text += ": " + count_text(p.nodes_before, "node") + " -> " + std::to_string(p.nodes_after) + ", " +
+              duration_text(p.seconds);
     } else {
       text += ": off";
     }

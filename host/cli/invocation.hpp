@@ -16,6 +16,7 @@
 #include "host/pipeline.hpp"
 #include "host/plugins/registry.hpp"
 #include "host/report/report.hpp"
+#include "host/report/text.hpp"
 
 namespace gantry::cli {
 
@@ -67,10 +68,6 @@ class Invocation {
 
 /// Control characters of names in files would reach the terminal: they become \xNN. Line feeds stay.
 std::string printable(std::string_view text);
-/// "12 B", "44.6 MiB".
-std::string size_text(std::uint64_t bytes);
-/// "1 node", "2 nodes".
-std::string count_text(std::size_t n, std::string_view one, std::string_view many = {});
 /// Writes aside, then renames. Errors: output_not_written.
 Status write_text_file(const std::filesystem::path& path, std::string_view text);
 /// --shape NAME=DIMS or DIMS; the latter under the name "". Errors: usage.

@@ -67,25 +67,6 @@ std::string printable(std::string_view text) {
   return result;
 }
 
-std::string size_text(std::uint64_t bytes) {
-  constexpr std::string_view units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  auto amount = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  while (amount >= 1024 && unit + 1 < std::size(units)) {
-    amount /= 1024;
-    ++unit;
-  }
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, unit == 0 ? "%.0f " : "%.1f ", amount);
-  return buffer + std::string(units[unit]);
-}
-
-std::string count_text(std::size_t n, std::string_view one, std::string_view many) {
-  std::string text = std::to_string(n) + " ";
-  if (n == 1) return text.append(one);
-  return many.empty() ? text.append(one).append("s") : text.append(many);
-}
-
 Status write_text_file(const std::filesystem::path& path, std::string_view text) {
   std::filesystem::path aside = path;
   aside += ".tmp" + std::to_string(getpid());

@@ -7,12 +7,6 @@
 namespace gantry::cli {
 namespace {
 
-std::string number(double x) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.3g", x);
-  return buffer;
-}
-
 std::string as_text(const VerifyRecord& record) {
   std::size_t width = 6;
   for (const OutputComparison& o : record.outputs) width = std::max(width, o.name.size());
@@ -22,11 +16,11 @@ std::string as_text(const VerifyRecord& record) {
     for (const std::string& cell : {abs, rel}) text += cell + std::string(cell.size() < 11 ? 11 - cell.size() : 1, ' ');
     return text + rest + "\n";
   };
-  std::string text = record.reference + " against " + record.candidate + ", atol " + number(record.atol) + ", rtol " +
-                     number(record.rtol) + "\n";
+  std::string text = record.reference + " against " + record.candidate + ", atol " + number_text(record.atol) +
+                     ", rtol " + number_text(record.rtol) + "\n";
   text += line("output", "max abs", "max rel", "");
   for (const OutputComparison& o : record.outputs)
-    text += line(o.name, number(o.max_abs), number(o.max_rel),
+    text += line(o.name, number_text(o.max_abs), number_text(o.max_rel),
                  (o.ok ? "ok" : "differs") + (o.note.empty() ? "" : " (" + o.note + ")"));
   return text;
 }
@@ -41,7 +35,8 @@ Status run(Invocation& run) {
   if (!status.ok()) return status.error();
   double worst = 0;
   for (const OutputComparison& o : record.outputs) worst = std::max(worst, o.max_abs);
-  run.summary = count_text(record.outputs.size(), "output") + " within tolerance, largest difference " + number(worst);
+  run.summary =
+      count_text(record.outputs.size(), "output") + " within tolerance, largest difference " + number_text(worst);
   return {};
 }
 
@@ -76,7 +71,7 @@ Status compare_models(Invocation& run, VerifyRequest request) {
       std::to_string(bad) + " of " + count_text(record.outputs.size(), "output") + " differ by more than the tolerance";
   if (worst) {
     message += ", most of all " + worst->name;
-    message += worst->note.empty() ? " by " + number(worst->max_abs) : " (" + worst->note + ")";
+    message += worst->note.empty() ? " by " + number_text(worst->max_abs) : " (" + worst->note + ")";
   }
   return error(Code::verify_mismatch, std::move(message)).at(request.candidate.string());
 }
