@@ -1,0 +1,45 @@
+// A file taken apart with every index and size in it checked, so that whoever reads it on may trust them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "host/formats/tflite/schema.hpp"
+#include "host/ir/result.hpp"
+
+namespace tflite {
+struct Model;
+struct Operator;
+struct OperatorCode;
+struct SubGraph;
+struct Tensor;
+}  // namespace tflite
+namespace flatbuffers {
+class Table;
+}
+
+namespace gantry::tflite_format {
+
+/// What check_model() promises of a model that it lets pass:
+/// - it has subgraphs and buffers; each subgraph has tensors, inputs, outputs and operators, and each operator inputs,
+///   outputs, a known code and options that are its own or none;
+/// - indices of tensors, buffers, codes and subgraphs are in range; contents of buffers lie inside the file;
+/// - an operand is a constant, an input of the subgraph, a variable, or a result of an earlier operator or left out (-1);
+///   no tensor is a result twice;
+/// - sizes are >= 0; constants have the bytes that their type and shape ask for (sparse ones are not looked into).
+/// Errors: input_malformed.
+Result<const tflite::Model*> check_model(std::span<const std::byte> file);
+
+// Readers of fields whose meaning takes two places. The model passed check_model().
+
+const OperatorInfo* operator_of(const tflite::OperatorCode& code);  // null if it is unknown
+const flatbuffers::Table* options_of(const tflite::Operator& op, const OptionsInfo& table);  // null: none of this kind
+/// Contents of a tensor's buffer; nullopt if it is not constant.
+std::optional<std::span<const std::byte>> constant_bytes(const tflite::Model& model, const tflite::Tensor& tensor,
+                                                         std::span<const std::byte> file);
+std::string name_of(const tflite::Tensor& tensor);
+
+}  // namespace gantry::tflite_format

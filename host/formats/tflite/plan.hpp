@@ -1,0 +1,64 @@
+// Everything that is decided before a byte is encoded: which subgraphs, tensors, buffers and operator codes the file has,
+// and under which index. Plain data; skeleton.cpp turns it into a flatbuffer.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/formats/tflite/schema.hpp"
+#include "host/formats/tflite/writer.hpp"
+#include "host/ir/graph.hpp"
+#include "host/ir/result.hpp"
+
+namespace gantry::tflite_format {
+
+/// A buffer of the file: a constant, or bytes that are at hand (small constants, strings, metadata).
+struct BufferPlan {
+  Constant constant;
+  std::string bytes;  // if there is no constant
+  std::uint64_t size() const { return constant ? constant.byte_size() : bytes.size(); }
+};
+
+struct TensorPlan {
+  std::string name;
+  ValueId value;
+  std::uint32_t buffer = 0;  // 0: not a constant
+};
+
+struct OperatorPlan {
+  NodeId node;
+  std::uint32_t code = 0;  // index into ModelPlan::codes
+  std::vector<std::int32_t> inputs, outputs;
+};
+
+struct SubgraphPlan {
+  RegionId region;
+  std::vector<TensorPlan> tensors;
+  std::vector<std::int32_t> inputs, outputs;
+  std::vector<OperatorPlan> operators;
+};
+
+struct CodePlan {
+  const OperatorInfo* op = nullptr;
+  std::string custom;  // name of a custom operator
+  int version = 1;
+};
+
+struct ModelPlan {
+  std::vector<SubgraphPlan> subgraphs;         // the first is the main one
+  std::vector<std::int32_t> subgraph_of;       // by the index of a region
+  std::vector<BufferPlan> buffers;             // the first is the empty one
+  std::vector<CodePlan> codes;
+  std::vector<std::pair<std::string, std::uint32_t>> metadata;  // name and buffer
+  std::string min_runtime_version;
+  std::uint64_t weight_bytes = 0;              // of constants, each counted once
+
+  /// More bytes than the file has without the contents of buffers; an upper bound.
+  std::uint64_t structure_bytes(const Graph& g) const;
+};
+
+Result<ModelPlan> plan_model(const Graph& g);
+
+}  // namespace gantry::tflite_format

@@ -1,0 +1,216 @@
+#include "host/formats/tflite/reader.hpp"
+
+#include <map>
+#include <vector>
+
+#include <tflite_generated.h>
+
+#include "host/formats/format.hpp"
+#include "host/formats/tflite/checked_model.hpp"
+#include "host/formats/tflite/options.hpp"
+#include "host/formats/tflite/reader_bytes.hpp"
+#include "host/formats/tflite/types.hpp"
+#include "host/formats/tflite/writer.hpp"
+
+namespace gantry::tflite_format {
+namespace {
+
+namespace fb = flatbuffers;
+
+constexpr std::size_t kMaxDepth = 64, kMaxMetadata = 1 << 20, kMaxMetadataTotal = 16 << 20;
+constexpr std::uint64_t kMaxWork = 4'000'000;  // operators and tensors; a subgraph counts as often as it is used
+
+class ModelReader {
+ public:
+  ModelReader(const tflite::Model& model, std::span<const std::byte> file, std::shared_ptr<const void> owner)
+      : model_(model), file_(file), owner_(std::move(owner)) {}
+
+  Result<Graph> read() {
+    const tflite::SubGraph& main = *model_.subgraphs()->Get(0);
+    if (main.name()) g_.name = main.name()->str();
+    if (model_.description()) g_.producer = model_.description()->str();
+    read_signature();
+    GANTRY_TRY(read_subgraph(main, g_.main(), 0));
+    read_metadata();
+    return std::move(g_);
+  }
+
+ private:
+  using Values = std::vector<ValueId>;  // by tensor
+
+  Status read_subgraph(const tflite::SubGraph& s, RegionId region, std::size_t depth) {
+    work_ += s.tensors()->size() + (s.operators() ? s.operators()->size() : 0);
+    if (depth > kMaxDepth || work_ > kMaxWork) {
+      return error(Code::input_malformed, "its subgraphs use each other without end, or too often");
+    }
+    Values values(s.tensors()->size());
+    if (s.inputs()) {
+      for (const std::int32_t t : *s.inputs()) {
+        const tflite::Tensor& tensor = *s.tensors()->Get(static_cast<std::uint32_t>(t));
+        values[static_cast<std::size_t>(t)] = g_.add_input(region, public_name(inputs_, t, tensor, depth), type_of(tensor));
+      }
+    }
+    if (s.operators()) {
+      for (const tflite::Operator* op : *s.operators()) GANTRY_TRY(read_operator(s, *op, region, values, depth));
+    }
+    if (s.outputs()) {
+      for (const std::int32_t t : *s.outputs()) {
+        const tflite::Tensor& tensor = *s.tensors()->Get(static_cast<std::uint32_t>(t));
+        GANTRY_ASSIGN(const ValueId v, value(s, t, values));
+        g_.add_output(region, public_name(outputs_, t, tensor, depth), v);
+      }
+    }
+    return {};
+  }
+
+  Status read_operator(const tflite::SubGraph& s, const tflite::Operator& op, RegionId region, Values& values, std::size_t depth) {
+    const tflite::OperatorCode& code = *model_.operator_codes()->Get(op.opcode_index());
+    const OperatorInfo& info = *operator_of(code);
+    ReadOptions options;
+    if (const fb::Table* table = info.options ? options_of(op, *info.options) : nullptr) {
+      GANTRY_ASSIGN(options, read_options(*table, *info.options));
+    }
+    Op key{.dialect = "tflite", .domain = "", .name = info.name};
+    std::string custom;
+    if (info.name == "CUSTOM") {
+      custom = code.custom_code()->str();
+      key = {.dialect = "tflite", .domain = "custom", .name = custom, .version = code.version()};
+      if (op.custom_options()) options.attrs = read_custom_options({op.custom_options()->data(), op.custom_options()->size()});
+    }
+    std::vector<ValueId> operands;
+    for (std::uint32_t i = 0; op.inputs() && i < op.inputs()->size(); ++i) {
+      const std::int32_t t = op.inputs()->Get(i);
+      if (t < 0) {
+        operands.emplace_back();
+      } else {
+        GANTRY_ASSIGN(operands.emplace_back(), value(s, t, values));
+      }
+    }
+    const std::uint32_t results = op.outputs() ? op.outputs()->size() : 0;
+    const NodeId n = g_.add_node(g_.end(region), key, operands, results, std::move(options.attrs));
+    for (std::uint32_t i = 0; i < results; ++i) {
+      const auto t = static_cast<std::uint32_t>(op.outputs()->Get(i));
+      const ValueId v = values[t] = g_.node(n).outputs[i];
+      const tflite::Tensor& tensor = *s.tensors()->Get(t);
+      if (const std::string name = name_of(tensor); !name.empty()) g_.set_name(v, name);
+      g_.set_type(v, type_of(tensor));
+    }
+    for (const auto& [field, index] : options.subgraphs) {
+      const tflite::SubGraph& inner = *model_.subgraphs()->Get(static_cast<std::uint32_t>(index));
+      const RegionId r = g_.add_region(n, field, inner.name() ? inner.name()->str() : std::string());
+      GANTRY_TRY(read_subgraph(inner, r, depth + 1));
+    }
+    return {};
+  }
+
+  // The value of a tensor; a constant is made when it is first used.
+  Result<ValueId> value(const tflite::SubGraph& s, std::int32_t t, Values& values) {
+    ValueId& v = values[static_cast<std::size_t>(t)];
+    if (v) return v;
+    const tflite::Tensor& tensor = *s.tensors()->Get(static_cast<std::uint32_t>(t));
+    const std::string name = name_of(tensor);
+    const auto bytes = constant_bytes(model_, tensor, file_);
+    const Type type = type_of(tensor);
+    const std::string what = "tensor \"" + name + "\"";
+    if (!bytes) return error(Code::unsupported_op, what + " is a variable, which the graph does not have");
+    if (tensor.sparsity()) return error(Code::unsupported_type, what + " is a sparse constant, which the graph does not have");
+    if (type.dtype == DType::undefined) {
+      return error(Code::unsupported_type, what + " is a constant of type " +
+                                               std::string(tensor_type_name(static_cast<std::int8_t>(tensor.type()))));
+    }
+    std::vector<std::int64_t> dims;
+    if (tensor.shape()) dims.assign(tensor.shape()->begin(), tensor.shape()->end());
+    Constant c = type.dtype == DType::string ? Constant::strings(std::move(dims), *unpack_strings(*bytes))
+                                             : Constant::view(type.dtype, std::move(dims), owner_, *bytes);
+    v = g_.add_constant(std::move(c), name);
+    return v;
+  }
+
+  static Type type_of(const tflite::Tensor& t) {
+    Type type;
+    type.dtype = dtype(static_cast<std::int8_t>(t.type()));
+    type.ranked = t.shape() || t.has_rank();
+    const auto* signature = t.shape_signature();
+    const bool has_signature = signature && signature->size() > 0;
+    for (std::uint32_t i = 0; t.shape() && i < t.shape()->size(); ++i) {
+      const bool known = !has_signature || signature->Get(i) >= 0;
+      type.dims.push_back(known ? Dim(t.shape()->Get(i)) : Dim());
+    }
+    return type;
+  }
+
+  // The first signature of the main subgraph has the names that people know.
+  void read_signature() {
+    if (!model_.signature_defs()) return;
+    for (const tflite::SignatureDef* s : *model_.signature_defs()) {
+      if (s->subgraph_index() != 0) continue;
+      read_names(s->inputs(), inputs_);
+      read_names(s->outputs(), outputs_);
+      return;
+    }
+  }
+
+  using Names = std::multimap<std::int32_t, std::string>;
+  static void read_names(const fb::Vector<fb::Offset<tflite::TensorMap>>* list, Names& names) {
+    if (!list) return;
+    for (const tflite::TensorMap* n : *list) names.emplace(static_cast<std::int32_t>(n->tensor_index()), n->name()->str());
+  }
+
+  // A tensor that is an output twice has two names in the signature: each is given once.
+  static std::string public_name(Names& names, std::int32_t t, const tflite::Tensor& tensor, std::size_t depth) {
+    const auto it = depth == 0 ? names.find(t) : names.end();
+    if (it == names.end()) return name_of(tensor);
+    std::string name = std::move(it->second);
+    names.erase(it);
+    return name;
+  }
+
+  void read_metadata() {
+    if (!model_.metadata()) return;
+    std::size_t total = 0;
+    for (const tflite::Metadata* m : *model_.metadata()) {
+      const auto* data = model_.buffers()->Get(m->buffer())->data();
+      if (!m->name() || !data || data->size() > kMaxMetadata || total + data->size() > kMaxMetadataTotal) continue;
+      total += data->size();
+      std::string text(data->begin(), data->end());
+      if (m->name()->str() == "min_runtime_version") text.resize(std::min(text.find('\0'), text.size()));
+      g_.metadata[m->name()->str()] = std::move(text);
+    }
+  }
+
+  const tflite::Model& model_;
+  std::span<const std::byte> file_;
+  std::shared_ptr<const void> owner_;
+  Graph g_;
+  Names inputs_, outputs_;
+  std::uint64_t work_ = 0;
+};
+
+Diagnostic at_file(Diagnostic d, const std::filesystem::path& path) {
+  if (d.place.empty()) d.place = path.string();
+  return d;
+}
+
+}  // namespace
+
+Result<Graph> read_bytes(std::span<const std::byte> file, std::shared_ptr<const void> owner) {
+  GANTRY_ASSIGN(const tflite::Model* model, check_model(file));
+  return ModelReader(*model, file, std::move(owner)).read();
+}
+
+Result<Graph> read(const std::filesystem::path& path) {
+  GANTRY_ASSIGN(const std::shared_ptr<const MappedFile> file, MappedFile::open(path));
+  Result<Graph> g = read_bytes(file->bytes(), file);
+  if (!g.ok()) return at_file(g.take_error(), path);
+  g->source = path.filename().string();
+  return g;
+}
+
+Status verify_file(const std::filesystem::path& path) {
+  GANTRY_ASSIGN(const std::shared_ptr<const MappedFile> file, MappedFile::open(path));
+  Result<const tflite::Model*> model = check_model(file->bytes());
+  if (!model.ok()) return at_file(model.take_error(), path);
+  return {};
+}
+
+}  // namespace gantry::tflite_format
