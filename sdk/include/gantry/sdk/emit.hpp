@@ -31,6 +31,7 @@ class Attribute {
       value_ = std::move(value);
   }
 
+  const std::string& name() const { return name_; }
   /// A view that lives as long as this Attribute; `scratch` holds what it points to besides.
   gantry_attr raw(std::vector<gantry_str>& scratch) const {
     gantry_attr a{};
@@ -60,6 +61,42 @@ class Attribute {
   std::variant<std::int64_t, double, std::string, Dims, std::vector<float>, std::vector<std::string>, Value> value_;
 };
 using Attributes = std::vector<Attribute>;
+
+/// All attributes of a node, to be given to another.
+inline Attributes attributes_of(const Node& node) {
+  Attributes out;
+  for (const std::string& name : node.attribute_names()) {
+    switch (node.attribute_kind(name)) {
+      case GANTRY_ATTR_INT:
+        out.emplace_back(name, node.attr<std::int64_t>(name));
+        break;
+      case GANTRY_ATTR_FLOAT:
+        out.emplace_back(name, node.attr<double>(name));
+        break;
+      case GANTRY_ATTR_STRING:
+        out.emplace_back(name, node.attr<std::string>(name));
+        break;
+      case GANTRY_ATTR_INTS:
+        out.emplace_back(name, node.attr<Dims>(name));
+        break;
+      case GANTRY_ATTR_FLOATS:
+        out.emplace_back(name, node.attr<std::vector<float>>(name));
+        break;
+      case GANTRY_ATTR_STRINGS:
+        out.emplace_back(name, node.attr<std::vector<std::string>>(name));
+        break;
+      default:
+        out.emplace_back(name, node.attr<Value>(name));
+    }
+  }
+  return out;
+}
+/// Replaces an attribute, or adds it.
+template <class T>
+void set_attribute(Attributes& attributes, std::string_view name, T value) {
+  std::erase_if(attributes, [&](const Attribute& a) { return a.name() == name; });
+  attributes.emplace_back(name, std::move(value));
+}
 
 /// An operand of arithmetic: a value, or a number that becomes a constant of the other operand's element type.
 class Operand {

@@ -146,6 +146,15 @@ class Node {
   }
 
   bool has_attr(std::string_view name) const { return find(name).has_value(); }
+  std::vector<std::string> attribute_names() const {
+    std::vector<std::string> names;
+    for (std::uint64_t i = 0; i < info_.attributes.size; ++i) names.emplace_back(view(info_.attributes.data[i]));
+    return names;
+  }
+  gantry_attr_kind attribute_kind(std::string_view name) const {
+    const auto a = find(name);
+    return a ? a->kind : 0;
+  }
   /// An attribute, or `otherwise` where it is absent. Declines if it is of another kind than T.
   template <class T>
   T attr(std::string_view name, T otherwise) const {

@@ -1,0 +1,86 @@
+// Normalizations. At inference BatchNormalization is one multiplication and one addition a channel; the others are
+// spelled out over reductions, in the source's own layout. Operators: ONNX operator specification, ai.onnx.
+#include <cmath>
+
+#include "common.hpp"
+
+namespace core_ops {
+namespace {
+
+/// [c] -> [c, 1, ...], so that it broadcasts along axis 1 of a value of this rank.
+Value along_channels(const Emit& emit, const Value& v, int rank) {
+  Dims dims(static_cast<std::size_t>(std::max(1, rank - 1)), 1);
+  dims[0] = v.dim(0);
+  return emit.reshape(v, dims);
+}
+
+struct Moments {
+  Value mean, centered, inv_std;
+};
+
+/// Mean and 1 / sqrt(variance + epsilon) over axes that are kept with size 1.
+Moments moments(const Emit& emit, const Value& x, const Dims& axes, float epsilon) {
+  Moments m;
+  const Value at = emit.i32(axes);
+  m.mean = emit.op("MEAN", {x, at}, {{"keep_dims", true}});
+  m.centered = emit.sub(x, m.mean);
+  const Value variance = emit.op("MEAN", {emit.mul(m.centered, m.centered), at}, {{"keep_dims", true}});
+  m.inv_std = emit.op("RSQRT", {emit.add(variance, epsilon)});
+  return m;
+}
+
+Dims axes_from(int first, int rank) {
+  Dims axes;
+  for (int a = first; a < rank; ++a) axes.push_back(a);
+  return axes;
+}
+
+}  // namespace
+
+GANTRY_CONVERT(onnx, "BatchNormalization", since(9), to(tflite)) {
+  decline_if(node.attr("training_mode", 0) != 0, "training_mode = 1");
+  const Value x = node.in(0);
+  const float epsilon = node.attr("epsilon", 1e-5f);
+  bool constant = true;
+  for (std::size_t i = 1; i < 5; ++i) constant = constant && node.in(i).constant();
+  std::vector<Value> results(node.out_count());
+  if (constant) {
+    const auto scale = node.in(1).read<double>(), shift = node.in(2).read<double>(), mean = node.in(3).read<double>(),
+               variance = node.in(4).read<double>();
+    std::vector<double> factor, offset;
+    for (std::size_t c = 0; c < scale.size(); ++c) {
+      factor.push_back(scale[c] / std::sqrt(variance[c] + static_cast<double>(epsilon)));
+      offset.push_back(shift[c] - mean[c] * factor[c]);
+    }
+    const Dims dims{static_cast<std::int64_t>(scale.size())};
+    results[0] = emit.add(emit.mul(x, along_channels(emit, emit.numbers(x.dtype(), dims, factor), x.rank())),
+                          along_channels(emit, emit.numbers(x.dtype(), dims, offset), x.rank()));
+    return results;
+  }
+  const auto channel = [&](std::size_t i) { return along_channels(emit, node.in(i), x.rank()); };
+  const Value factor = emit.mul(emit.op("RSQRT", {emit.add(channel(4), epsilon)}), channel(1));
+  results[0] = emit.add(emit.mul(emit.sub(x, channel(3)), factor), channel(2));
+  return results;
+}
+
+/// Over axes axis..rank-1; results are Y, and where wanted the mean and 1 / standard deviation.
+GANTRY_CONVERT(onnx, "LayerNormalization", since(17), to(tflite)) {
+  const Value x = node.in(0);
+  const int axis = normalize_axis(node.attr("axis", -1), x.rank());
+  const Moments m = moments(emit, x, axes_from(axis, x.rank()), node.attr("epsilon", 1e-5f));
+  Value y = emit.mul(emit.mul(m.centered, m.inv_std), node.in(1));
+  if (node.in(2)) y = emit.add(y, node.in(2));
+  std::vector<Value> results{y, m.mean, m.inv_std};
+  results.resize(node.out_count());
+  return results;
+}
+
+/// Over the spatial axes of every channel of every sample.
+GANTRY_CONVERT(onnx, "InstanceNormalization", since(6), to(tflite)) {
+  const Value x = node.in(0);
+  const Moments m = moments(emit, x, axes_from(2, x.rank()), node.attr("epsilon", 1e-5f));
+  const Value scaled = emit.mul(emit.mul(m.centered, m.inv_std), along_channels(emit, node.in(1), x.rank()));
+  return emit.add(scaled, along_channels(emit, node.in(2), x.rank()));
+}
+
+}  // namespace core_ops

@@ -1,0 +1,151 @@
+// Pools of 1, 2 and 3 spatial axes, and global pools. Operators: ONNX operator specification, MaxPool, AveragePool,
+// Global*.
+#include <algorithm>
+#include <limits>
+
+#include "window.hpp"
+
+namespace core_ops {
+namespace {
+
+/// A channels-last pool over two spatial axes without padding of its own.
+Value pool2d(const Emit& emit, std::string_view op, const Value& x, const Dims& kernel, const Dims& strides,
+             bool same) {
+  return emit.op(op, {x},
+                 {{"padding", same ? "SAME" : "VALID"},
+                  {"filter_height", kernel[0]},
+                  {"filter_width", kernel[1]},
+                  {"stride_h", strides[0]},
+                  {"stride_w", strides[1]},
+                  no_activation()});
+}
+
+/// A pool of any number of spatial axes over an already padded channels-last value; pools are separable, so that three
+/// axes are height and width first, then depth.
+Value pool_valid(const Emit& emit, std::string_view op, const Value& x, const Window& w) {
+  if (w.axes() == 2) return pool2d(emit, op, x, w.kernel, w.strides, false);
+  if (w.axes() == 1)
+    return remove_axis(emit, pool2d(emit, op, insert_axis(emit, x, 1), {1, w.kernel[0]}, {1, w.strides[0]}, false), 1);
+  const Dims d = x.static_dims();
+  const Value planes = pool2d(emit, op, emit.reshape(x, {d[0] * d[1], d[2], d[3], d[4]}), {w.kernel[1], w.kernel[2]},
+                              {w.strides[1], w.strides[2]}, false);
+  const Dims p = planes.static_dims();
+  const Value depth = pool2d(emit, op, emit.reshape(planes, {d[0], d[1], p[1] * p[2], d[4]}), {w.kernel[0], 1},
+                             {w.strides[0], 1}, false);
+  return emit.reshape(depth, {d[0], depth.dim(1), p[1], p[2], d[4]});
+}
+
+struct Pool {
+  Window window;
+  Value x;  // channels-last
+  Dims spatial;
+  int rank = 0;
+};
+
+Pool read_pool(const Node& node, const Emit& emit) {
+  Pool p;
+  p.rank = node.in(0).rank();
+  decline_if(p.rank < 3 || p.rank > 5, node.op(), " of rank ", p.rank, "; there are 1 to 3 spatial axes");
+  const Dims dims = node.in(0).dims();
+  p.spatial.assign(dims.begin() + 2, dims.end());
+  p.window = read_window(node, node.attr<Dims>("kernel_shape"), p.spatial);
+  for (std::int64_t d : p.window.dilations) decline_if(d != 1, "TFLite's pools have no dilation");
+  p.x = emit.transpose(node.in(0), to_channels_last(p.rank));
+  return p;
+}
+
+/// Elements that one window covers along axis i, for each window: padding counts only if `with_padding`, and what
+/// ceil_mode adds beyond it never does.
+std::vector<double> coverage(const Pool& p, std::size_t i, std::int64_t declared_end, bool with_padding) {
+  const Window& w = p.window;
+  const std::int64_t lo = with_padding ? 0 : w.begin[i];
+  const std::int64_t hi = w.begin[i] + p.spatial[i] + (with_padding ? declared_end : 0);
+  std::vector<double> counts;
+  for (std::int64_t o = 0, n = window_count(w, i, p.spatial[i]); o < n; ++o) {
+    const std::int64_t start = o * w.strides[i];
+    counts.push_back(static_cast<double>(std::min(start + w.kernel[i], hi) - std::max(start, lo)));
+  }
+  return counts;
+}
+
+/// Mean over whole windows of the zero-padded value times window size / covered elements, as a constant [1, out..., 1].
+Value correct_counts(const Emit& emit, const Value& y, const Pool& p, const Dims& declared_end, bool with_padding) {
+  const std::size_t n = p.window.axes();
+  std::vector<double> factor{1};
+  Dims dims{1};
+  bool plain = true;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::vector<double> counts = coverage(p, i, declared_end[i], with_padding);
+    std::vector<double> next;
+    for (double f : factor)
+      for (double c : counts) {
+        next.push_back(f * static_cast<double>(p.window.kernel[i]) / c);
+        plain = plain && c == static_cast<double>(p.window.kernel[i]);
+      }
+    factor = next;
+    dims.push_back(static_cast<std::int64_t>(counts.size()));
+  }
+  dims.push_back(1);
+  return plain ? y : emit.mul(y, emit.numbers(y.dtype(), dims, factor));
+}
+
+/// The padding that the node itself names, without what ceil_mode added.
+Dims padding_end(const Node& node, const Window& w) {
+  if (!w.ceil_mode) return w.end;
+  const Dims pads = node.attr("pads", Dims(2 * w.axes(), 0));
+  if (node.attr("auto_pad", "NOTSET") != "NOTSET") return w.end;
+  return Dims(pads.begin() + static_cast<std::ptrdiff_t>(w.axes()), pads.end());
+}
+
+}  // namespace
+
+GANTRY_CONVERT(onnx, "MaxPool", since(1), to(tflite)) {
+  decline_if(node.out_count() > 1 && node.out(1) && node.out(1).use_count() > 0,
+             "TFLite's MAX_POOL_2D gives no indices");
+  const Pool p = read_pool(node, emit);
+  Value y;
+  if (p.window.axes() == 2 && is_same_padding(p.window, p.spatial)) {
+    y = pool2d(emit, "MAX_POOL_2D", p.x, p.window.kernel, p.window.strides, true);
+  } else {
+    decline_if(p.window.same_upper, "auto_pad needs known sizes; give input shapes with --shape");
+    const Value padded = pad_spatial(emit, p.x, p.window.begin, p.window.end, -std::numeric_limits<double>::infinity());
+    y = pool_valid(emit, "MAX_POOL_2D", padded, p.window);
+  }
+  std::vector<Value> results{emit.transpose(y, to_channels_first(p.rank))};
+  results.resize(node.out_count());
+  return results;
+}
+
+GANTRY_CONVERT(onnx, "AveragePool", since(7), to(tflite)) {
+  const Pool p = read_pool(node, emit);
+  const bool with_padding = node.attr("count_include_pad", 0) != 0;
+  Value y;
+  if (p.window.axes() == 2 && (!with_padding || !p.window.padded()) && is_same_padding(p.window, p.spatial)) {
+    y = pool2d(emit, "AVERAGE_POOL_2D", p.x, p.window.kernel, p.window.strides, true);
+  } else {
+    decline_if(p.window.same_upper, "auto_pad needs known sizes; give input shapes with --shape");
+    y = pool_valid(emit, "AVERAGE_POOL_2D", pad_spatial(emit, p.x, p.window.begin, p.window.end, 0), p.window);
+    if (p.window.padded()) {
+      decline_if(!Value::known(p.spatial), "padding needs known sizes; give input shapes with --shape");
+      y = correct_counts(emit, y, p, padding_end(node, p.window), with_padding);
+    }
+  }
+  return emit.transpose(y, to_channels_first(p.rank));
+}
+
+namespace {
+
+struct GlobalRow {
+  std::string_view op, target;
+};
+/// Over all spatial axes, kept with size 1; in the source's own layout.
+Results global_pool(const Node& node, const Emit& emit, const GlobalRow& row) {
+  Dims axes(static_cast<std::size_t>(std::max(0, node.in(0).rank() - 2)));
+  std::iota(axes.begin(), axes.end(), 2);
+  return emit.op(row.target, {node.in(0), emit.i32(axes)}, {{"keep_dims", true}});
+}
+constexpr GlobalRow kGlobal[] = {{"GlobalAveragePool", "MEAN"}, {"GlobalMaxPool", "REDUCE_MAX"}};
+GANTRY_TABLE(onnx, kGlobal, global_pool, since(1), to(tflite))
+
+}  // namespace
+}  // namespace core_ops

@@ -1,0 +1,96 @@
+#include "window.hpp"
+
+#include <algorithm>
+
+namespace core_ops {
+namespace {
+
+/// Padding of auto_pad SAME_UPPER or SAME_LOWER for one axis: ceil(n / stride) windows.
+void auto_pads(Window& w, std::size_t i, std::int64_t n, bool lower) {
+  const std::int64_t out = (n + w.strides[i] - 1) / w.strides[i];
+  const std::int64_t total = std::max<std::int64_t>(0, (out - 1) * w.strides[i] + w.extent(i) - n);
+  w.begin[i] = lower ? (total + 1) / 2 : total / 2;
+  w.end[i] = total - w.begin[i];
+}
+
+void read_padding(const Node& node, Window& w, const Dims& spatial) {
+  const std::string mode = node.attr("auto_pad", "NOTSET");
+  if (mode == "VALID") return;
+  if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
+    for (std::size_t i = 0; i < w.axes(); ++i) {
+      if (spatial[i] >= 0) {
+        auto_pads(w, i, spatial[i], mode == "SAME_LOWER");
+      } else {
+        decline_if(mode == "SAME_LOWER", "auto_pad SAME_LOWER needs known sizes; give input shapes with --shape");
+        w.same_upper = true;
+      }
+    }
+    return;
+  }
+  decline_if(mode != "NOTSET", "auto_pad '", mode, "' is not known");
+  const Dims pads = node.attr("pads", Dims(2 * w.axes(), 0));
+  decline_if(pads.size() != 2 * w.axes(), "pads ", text(pads), " for ", w.axes(), " spatial axes");
+  for (std::size_t i = 0; i < w.axes(); ++i) {
+    w.begin[i] = pads[i];
+    w.end[i] = pads[i + w.axes()];
+    decline_if(w.begin[i] < 0 || w.end[i] < 0, "negative pads ", text(pads));
+  }
+}
+
+void apply_ceil_mode(Window& w, const Dims& spatial) {
+  for (std::size_t i = 0; i < w.axes(); ++i) {
+    decline_if(spatial[i] < 0, "ceil_mode needs known sizes; give input shapes with --shape");
+    const std::int64_t padded = spatial[i] + w.begin[i] + w.end[i], stride = w.strides[i];
+    std::int64_t out = (padded - w.extent(i) + stride - 1) / stride + 1;
+    if ((out - 1) * stride >= spatial[i] + w.begin[i]) --out;
+    w.end[i] += std::max<std::int64_t>(0, (out - 1) * stride + w.extent(i) - padded);
+  }
+}
+
+}  // namespace
+
+Window read_window(const Node& node, const Dims& kernel, const Dims& spatial) {
+  const Dims ones(kernel.size(), 1), zeros(kernel.size(), 0);
+  Window w{kernel, node.attr("strides", ones), node.attr("dilations", ones), zeros, zeros};
+  decline_if(
+      w.strides.size() != kernel.size() || w.dilations.size() != kernel.size() || spatial.size() != kernel.size(),
+      "strides ", text(w.strides), " and dilations ", text(w.dilations), " for ", kernel.size(), " spatial axes");
+  for (std::size_t i = 0; i < kernel.size(); ++i)
+    decline_if(w.strides[i] < 1 || w.dilations[i] < 1 || w.kernel[i] < 1,
+               "strides, dilations and kernel must be positive");
+  read_padding(node, w, spatial);
+  w.ceil_mode = node.attr("ceil_mode", 0) != 0;
+  if (w.ceil_mode) apply_ceil_mode(w, spatial);
+  return w;
+}
+
+bool is_same_padding(const Window& w, const Dims& spatial) {
+  for (std::size_t i = 0; i < w.axes(); ++i) {
+    if (spatial[i] < 0) {
+      if (w.same_upper) continue;
+      if (w.strides[i] != 1 || w.begin[i] != (w.extent(i) - 1) / 2 || w.begin[i] + w.end[i] != w.extent(i) - 1)
+        return false;
+      continue;
+    }
+    Window same = w;
+    auto_pads(same, i, spatial[i], false);
+    const std::int64_t out = (spatial[i] + w.strides[i] - 1) / w.strides[i];
+    if (same.begin[i] != w.begin[i] || window_count(w, i, spatial[i]) != out) return false;
+  }
+  return true;
+}
+
+Value pad_spatial(const Emit& emit, const Value& x, const Dims& begin, const Dims& end, double fill) {
+  std::vector<std::int32_t> pads(2, 0);
+  for (std::size_t i = 0; i < begin.size(); ++i) {
+    pads.push_back(static_cast<std::int32_t>(begin[i]));
+    pads.push_back(static_cast<std::int32_t>(end[i]));
+  }
+  pads.insert(pads.end(), 2, 0);
+  if (std::all_of(pads.begin(), pads.end(), [](std::int32_t p) { return p == 0; })) return x;
+  const Value table = emit.constant<std::int32_t>({static_cast<std::int64_t>(begin.size()) + 2, 2}, pads);
+  if (fill == 0) return emit.op("PAD", {x, table});
+  return emit.op("PADV2", {x, table, emit.scalar(x.dtype(), fill)});
+}
+
+}  // namespace core_ops

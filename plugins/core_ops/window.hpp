@@ -1,0 +1,41 @@
+// Sliding windows as ONNX describes them (Conv, ConvTranspose, pools): kernel, strides, dilations, padding.
+#pragma once
+
+#include "common.hpp"
+
+namespace core_ops {
+
+/// One entry for each spatial axis.
+struct Window {
+  Dims kernel, strides, dilations, begin, end;  // begin, end: padding in elements
+  bool ceil_mode = false;
+  /// auto_pad = SAME_UPPER on axes whose size is not known: TFLite's SAME has the same meaning there.
+  bool same_upper = false;
+
+  std::size_t axes() const { return kernel.size(); }
+  /// Extent of the dilated kernel.
+  std::int64_t extent(std::size_t i) const { return (kernel[i] - 1) * dilations[i] + 1; }
+  bool padded() const {
+    for (std::size_t i = 0; i < axes(); ++i)
+      if (begin[i] || end[i]) return true;
+    return false;
+  }
+};
+
+/// Reads strides, dilations, pads, auto_pad and ceil_mode of `node`; `spatial` are the input's sizes (-1 = unknown),
+/// `kernel` the window. With auto_pad the padding is worked out; with ceil_mode `end` grows so that plain windows cover
+/// what ceil_mode covers (a window that would start in the far padding is dropped).
+Window read_window(const Node& node, const Dims& kernel, const Dims& spatial);
+
+/// Number of windows along axis i of size n once padded by begin and end.
+inline std::int64_t window_count(const Window& w, std::size_t i, std::int64_t n) {
+  return (n + w.begin[i] + w.end[i] - w.extent(i)) / w.strides[i] + 1;
+}
+
+/// Whether TFLite's SAME places the same windows on axes of these sizes (-1 = unknown: true only if it holds for all).
+bool is_same_padding(const Window& w, const Dims& spatial);
+
+/// A channels-last value [n, spatial..., c] padded by begin and end with `fill`.
+Value pad_spatial(const Emit& emit, const Value& x, const Dims& begin, const Dims& end, double fill);
+
+}  // namespace core_ops
