@@ -291,6 +291,8 @@ Result<std::vector<T>> Constant::read(std::int64_t first, std::int64_t count) co
   }
 }
 
+bool Constant::is_placeholder() const { return state_ && state_->chain.storage->placeholder.has_value(); }
+
 Result<std::uint64_t> Constant::content_hash() const {
   if (!state_) return std::uint64_t{0};
   const Chain& c = state_->chain;

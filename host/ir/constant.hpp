@@ -93,6 +93,7 @@ class Constant {
   std::size_t hash() const;  // agrees with same()
   /// Of the logical bytes or strings, the same on every machine; a placeholder's label. Reads everything.
   Result<std::uint64_t> content_hash() const;
+  bool is_placeholder() const;  // stored elements are those of placeholder()
   const std::vector<Transform>& transforms() const;
 
  private:
