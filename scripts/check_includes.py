@@ -9,6 +9,7 @@
 Nothing but host/cli/ includes host/cli/. Tests and benchmarks may include what they test.
 """
 
+import os
 import pathlib
 import re
 import subprocess
@@ -66,8 +67,9 @@ def check_outside(path, quoted, name):
         return None
     if path.parts[0] == "sdk":
         return "the SDK includes the standard library and itself only"
-    if quoted and not name.startswith(("host/", "../")) and "/../" not in name:
-        return None  # beside the file or below it
+    target = pathlib.PurePath(os.path.normpath(path.parent / name))
+    if quoted and not name.startswith("host/") and target.parts[:2] == path.parts[:2]:
+        return None
     return f"{path.parts[0]}/ includes the standard library, the SDK and its own folder only"
 
 
