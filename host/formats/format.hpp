@@ -32,5 +32,7 @@ class MappedFile {
 /// What a file is, judged by its first bytes, then its extension.
 enum class FileFormat : std::uint8_t { unknown, onnx, tflite, hdf5, zip, text, empty };
 FileFormat detect_format(std::span<const std::byte> bytes, const std::filesystem::path& path);
+/// What a file holds, in words for a message ("an HTML page ...", "a zip archive"); "" if nothing is recognised.
+std::string describe_bytes(std::span<const std::byte> bytes);
 
 }  // namespace gantry

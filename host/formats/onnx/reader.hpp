@@ -21,6 +21,8 @@ struct ReadResult {
   Graph graph;
   /// Knows the model's own functions besides the schemas of the ONNX library; outlives the conversion.
   std::unique_ptr<Semantics> semantics;
+  /// Warnings about what was left out.
+  std::vector<Diagnostic> notes;
 };
 
 /// Reads, checks and converts. Tensor payloads stay in the mapped file (constants are views of it).
@@ -28,7 +30,8 @@ struct ReadResult {
 Result<ReadResult> read(const std::filesystem::path& path, const ReadOptions& options = {});
 /// The same from memory; `folder` is where external data may lie (empty: refused).
 Result<ReadResult> read(std::shared_ptr<const void> owner, std::span<const std::byte> bytes,
-                        const std::filesystem::path& name, const std::filesystem::path& folder, const ReadOptions& options = {});
+                        const std::filesystem::path& name, const std::filesystem::path& folder,
+                        const ReadOptions& options = {});
 
 /// Semantics of the ONNX library without model-local functions, e.g. for graphs parsed from text.
 std::unique_ptr<Semantics> make_semantics();

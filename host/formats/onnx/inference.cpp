@@ -1,0 +1,209 @@
+// Types of a node's results, by the inference function that the ONNX library has for its operator.
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include <onnx/defs/schema.h>
+#include <onnx/shape_inference/implementation.h>
+
+#include "host/formats/onnx/message.hpp"
+#include "host/formats/onnx/node_view.hpp"
+#include "host/formats/onnx/onnx_semantics.hpp"
+#include "host/formats/onnx/types.hpp"
+
+namespace gantry::onnx_format {
+
+namespace {
+
+using onnx::TypeProto;
+
+// "[ShapeInferenceError] ..." in one line.
+std::string plain(std::string_view what) {
+  if (what.starts_with('[')) what.remove_prefix(std::min(what.find("] "), what.size() - 2) + 2);
+  std::string text(what.substr(0, what.find("\n\n==> Context")));
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
+
+Diagnostic on(Diagnostic d, const Node& node) {
+  return std::move(d).on_node(node.name).on_op(node.op.domain.empty() ? std::string(node.op.name)
+                                                                      : cat(node.op.domain, "::", node.op.name));
+}
+
+// ---- subgraphs ----
+
+class RegionInferencer final : public onnx::GraphInferencer {
+ public:
+  RegionInferencer(const Semantics& semantics, Graph& graph, RegionId region)
+      : semantics_(semantics), graph_(graph), region_(region) {}
+
+  std::vector<const TypeProto*> doInferencing(const std::vector<const TypeProto*>& input_types,
+                                              const std::vector<const onnx::TensorProto*>&) override {
+    const Region& region = graph_.region(region_);
+    if (input_types.size() != region.inputs.size()) {
+      throw onnx::InferenceError(
+          cat("the subgraph has ", region.inputs.size(), " inputs, but is given ", input_types.size()));
+    }
+    for (std::size_t i = 0; i < input_types.size(); ++i) {
+      if (input_types[i]) give(region.inputs[i], to_type(*input_types[i]));
+    }
+    for (const NodeId n : graph_.nodes(region_)) {
+      status_ = semantics_.infer(graph_, n);
+      if (!status_.ok()) throw onnx::InferenceError(status_.error().message);
+    }
+    outputs_.assign(graph_.region(region_).outputs.size(), TypeProto());
+    std::vector<const TypeProto*> types;
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+      to_proto(graph_.value(graph_.region(region_).outputs[i].value).type, outputs_[i]);
+      types.push_back(&outputs_[i]);
+    }
+    return types;
+  }
+
+  /// Not ok if a node of the subgraph could not be inferred.
+  Status& status() { return status_; }
+
+ private:
+  void give(ValueId input, const Type& type) {
+    Type merged = graph_.value(input).type;
+    if (!merge(merged, type)) {
+      status_ = error(Code::input_type, cat("input ", quote(graph_.value(input).name), " of a subgraph is ",
+                                            merged.str(), ", but is given ", type.str()));
+      throw onnx::InferenceError(status_.error().message);
+    }
+    graph_.set_type(input, std::move(merged));
+  }
+
+  const Semantics& semantics_;
+  Graph& graph_;
+  RegionId region_;
+  Status status_;
+  std::vector<TypeProto> outputs_;
+};
+
+// ---- one node ----
+
+class NodeContext final : public onnx::InferenceContext {
+ public:
+  NodeContext(const Semantics& semantics, Graph& graph, NodeId node)
+      : semantics_(semantics), graph_(graph), view_(graph, node), outputs_(view_.node().outputs.size()) {}
+
+  const onnx::AttributeProto* getAttribute(const std::string& name) const override { return view_.attribute(name); }
+  std::size_t getNumInputs() const override { return view_.node().inputs.size(); }
+  const TypeProto* getInputType(std::size_t i) const override { return view_.input_type(checked(i, getNumInputs())); }
+  bool hasInput(std::size_t i) const override { return view_.has_input(i); }
+  const onnx::TensorProto* getInputData(std::size_t i) const override {
+    return view_.input_data(checked(i, getNumInputs()));
+  }
+  std::size_t getNumOutputs() const override { return outputs_.size(); }
+  TypeProto* getOutputType(std::size_t i) override { return &outputs_[checked(i, outputs_.size())]; }
+  bool hasOutput(std::size_t i) override { return view_.has_output(i); }
+  const onnx::SparseTensorProto* getInputSparseData(std::size_t) const override { return nullptr; }
+  const onnx::TensorShapeProto* getSymbolicInput(std::size_t) const override { return nullptr; }
+  std::string getDisplayName() const override { return std::string(view_.node().op.name); }
+
+  onnx::GraphInferencer* getGraphAttributeInferencer(const std::string& name) override {
+    for (const auto& [attribute, region] : view_.node().regions) {
+      if (attribute != name) continue;
+      auto& inferencer = regions_[name];
+      if (!inferencer) inferencer = std::make_unique<RegionInferencer>(semantics_, graph_, region);
+      return inferencer.get();
+    }
+    return nullptr;
+  }
+
+  /// The error inside of a subgraph, if there was one.
+  Status take_inner_error() {
+    for (auto& [name, inferencer] : regions_) {
+      if (!inferencer->status().ok()) return std::move(inferencer->status());
+    }
+    return {};
+  }
+
+ private:
+  static std::size_t checked(std::size_t i, std::size_t count) {
+    if (i >= count) throw onnx::InferenceError(cat("there is no operand or result ", i));
+    return i;
+  }
+
+  const Semantics& semantics_;
+  Graph& graph_;
+  NodeView view_;
+  std::vector<TypeProto> outputs_;
+  std::map<std::string, std::unique_ptr<RegionInferencer>> regions_;
+};
+
+// Whether enough is known around the node that a complaint of its inference function is a contradiction in the model,
+// and not want of knowledge.
+bool is_informed(const Graph& graph, const Node& node) {
+  const auto is_known = [&](ValueId v) {
+    const Type& type = graph.value(v).type;
+    return type.dtype != DType::undefined && type.ranked;
+  };
+  for (const ValueId input : node.inputs) {
+    if (input && !is_known(input)) return false;
+  }
+  for (const auto& [attribute, region] : node.regions) {
+    for (const Output& output : graph.region(region).outputs) {
+      if (!is_known(output.value)) return false;
+    }
+  }
+  return true;
+}
+
+Status merge_results(Graph& graph, NodeId n, NodeContext& context) {
+  for (std::size_t i = 0; i < graph.node(n).outputs.size(); ++i) {
+    const ValueId result = graph.node(n).outputs[i];
+    if (!result) continue;
+    const Type inferred = to_type(*context.getOutputType(i));
+    Type merged = graph.value(result).type;
+    if (!merge(merged, inferred)) {
+      return on(error(Code::input_type, cat("value ", quote(graph.value(result).name), " should be ", inferred.str(),
+                                            " by its operator, but is declared or known to be ", merged.str())),
+                graph.node(n));
+    }
+    if (merged != graph.value(result).type) graph.set_type(result, std::move(merged));
+  }
+  return {};
+}
+
+// By the types of the function's body. What the body complains of is found, with its place, when it is expanded.
+void infer_by_body(const onnx::FunctionProto& body, const FunctionTable& functions, NodeContext& context) {
+  onnx::shape_inference::ModelLocalFunctionsMap others;
+  functions.for_each([&](const onnx::FunctionProto& f) {
+    others.emplace(cat(plain_domain(f.domain()), "::", f.name(), f.overload().empty() ? "" : "::", f.overload()), &f);
+  });
+  try {
+    onnx::shape_inference::InferShapeForFunctionNode(body, onnx::OpSchemaRegistry::Instance(), context,
+                                                     onnx::ShapeInferenceOptions(), others);
+  } catch (const std::exception&) {  // nothing is known then
+  }
+}
+
+}  // namespace
+
+Status OnnxSemantics::infer(Graph& g, NodeId n) const {
+  const Node& node = g.node(n);
+  if (node.op.dialect != "onnx") return {};
+  NodeContext context(*this, g, n);
+  if (const onnx::FunctionProto* const function = functions_.find(node.op.domain, node.op.name)) {
+    infer_by_body(*function, functions_, context);
+    return merge_results(g, n, context);
+  }
+  const onnx::OpSchema* const schema = schemas_.find(node.op.domain, node.op.name, node.op.version);
+  if (!schema) return {};
+  if (!schema->has_type_and_shape_inference_function()) {
+    if (const onnx::FunctionProto* const body = schema->GetFunction()) infer_by_body(*body, functions_, context);
+    return merge_results(g, n, context);
+  }
+  try {
+    schema->GetTypeAndShapeInferenceFunction()(context);
+  } catch (const onnx::InferenceError& e) {
+    if (Status inner = context.take_inner_error(); !inner.ok()) return inner;
+    if (is_informed(g, node)) return on(error(Code::input_type, plain(e.what())), node);
+  } catch (const std::exception&) {  // a failure of the function itself: what it had found out holds
+  }
+  return merge_results(g, n, context);
+}
+
+}  // namespace gantry::onnx_format
