@@ -172,20 +172,7 @@ Result<std::unique_ptr<PluginRegistry>> Invocation::open_plugins() {
     }
   }
 
-  GANTRY_ASSIGN(std::unique_ptr<PluginRegistry> registry,
-                PluginRegistry::discover(search, std::move(settings), report));
-  std::vector<std::string> known;
-  for (const Manifest& m : registry->manifests()) known.push_back(m.id);
-  for (const std::string& id : config.configured_plugins()) {
-    if (std::find(known.begin(), known.end(), id) != known.end()) continue;
-    const auto& given = config.plugin_settings(id);
-    const std::string nearest = nearest_name(id, known);
-    return error(Code::config_unknown_key,
-                 "no manifest on the search path is of plugin " + id + ", for which options are set")
-        .at(given.empty() ? std::string{} : given.begin()->second.origin)
-        .try_this(nearest.empty() ? "gantry plugin list shows what there is" : "did you mean " + nearest + "?");
-  }
-  return registry;
+  return PluginRegistry::discover(search, std::move(settings), report);
 }
 
 Result<PipelineOptions> Invocation::pipeline_options(const std::filesystem::path& input) {

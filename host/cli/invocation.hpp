@@ -46,7 +46,7 @@ class Invocation {
 
   bool quiet() const { return args.has("--quiet"); }
 
-  /// Reads the manifests on the search path. A section of a plugin that no manifest knows is an error.
+  /// Reads the manifests on the search path and hands the plugins' sections of the configuration over.
   Result<std::unique_ptr<PluginRegistry>> open_plugins();
   /// From --to, --shape, --allow-custom, --dry-run and the configuration. `input` answers which input a --shape
   /// without a name means.

@@ -1,0 +1,140 @@
+// Wrong input of every kind: the right exit status, a message, nothing left behind, the input as it was.
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include "tests/cli/cli.hpp"
+
+namespace gantry::test {
+namespace {
+
+using testing::AnyOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class BadInput : public Cli {
+ protected:
+  /// convert, check and inspect all refuse the file with exit status 3 and one of these codes.
+  void refused(const std::string& in, const std::string& code) {
+    const std::string before = std::filesystem::is_regular_file(in) ? read_file(in) : "";
+    const std::vector<std::string> was = files();
+    for (const std::vector<std::string>& arguments : {std::vector<std::string>{"convert", in, "-o", path("out.tflite")},
+                                                      {"check", in},
+                                                      {"inspect", in},
+                                                      {"opt", in, "--passes=normalize"}}) {
+      SCOPED_TRACE(arguments.front());
+      const ProcessResult r = fails(arguments, 3, code);
+      EXPECT_THAT(r.err, HasSubstr(std::filesystem::path(in).filename().string()));
+    }
+    EXPECT_EQ(files().size(), was.size());
+    if (std::filesystem::is_regular_file(in)) EXPECT_EQ(read_file(in), before);
+  }
+};
+
+TEST_F(BadInput, NoFile) {
+  refused(path("none.onnx"), "E0301");
+  refused(dir().string(), "E0301");
+}
+
+TEST_F(BadInput, EmptyFile) { refused(file("empty.onnx", ""), "E0303"); }
+
+TEST_F(BadInput, TextFile) {
+  refused(file("page.onnx", "<!DOCTYPE html><html><body>404 Not Found</body></html>\n"), "E0302");
+  refused(file("lfs.onnx", "version https://git-lfs.github.com/spec/v1\noid sha256:0123\nsize 12345\n"), "E0302");
+}
+
+TEST_F(BadInput, TruncatedModel) {
+  const std::string whole = onnx_bytes(R"(<ir_version: 8, opset_import: ["" : 17]>
+    g (float[1,4] x) => (float[1,4] y) <float[4] b = {1, 2, 3, 4}> { y = Add(x, b) })");
+  const ProcessResult r = gantry({"check", file("cut.onnx", whole.substr(0, whole.size() - 7))});
+  EXPECT_EQ(r.status, 3) << r.err;
+  // Whatever byte it ends at: never a crash, never anything but "invalid".
+  for (std::size_t n = 0; n < whole.size(); n += 5) {
+    const ProcessResult cut = gantry({"check", file("cut.onnx", whole.substr(0, n))});
+    EXPECT_EQ(cut.status, 3) << n << ": " << cut.err;
+  }
+}
+
+TEST_F(BadInput, CycleAndMissingInitializer) {
+  refused(onnx("cycle.onnx", R"(<ir_version: 8, opset_import: ["" : 17]>
+    g (float[1,4] x) => (float[1,4] y) { a = Add(x, b)  b = Relu(a)  y = Relu(b) })"),
+          "E0304");
+  refused(onnx("missing.onnx", R"(<ir_version: 8, opset_import: ["" : 17]>
+    g (float[1,4] x) => (float[1,4] y) { y = Add(x, weight) })"),
+          "E0304");
+}
+
+TEST_F(BadInput, Opset) {
+  refused(onnx("opset.onnx",
+               R"(<ir_version: 8, opset_import: ["" : 999]> g (float[1,4] x) => (float[1,4] y) { y = Relu(x) })"),
+          "E0306");
+}
+
+TEST_F(BadInput, OutputFolder) {
+  const std::string in = onnx("relu.onnx", kReluModel);
+  EXPECT_THAT(fails({"convert", in, "-o", path("none/out.tflite")}, 7, "E0701").err, HasSubstr("none"));
+  fails({"convert", in, "-o", "/dev/null/out.tflite"}, 7, "E0701");
+  std::filesystem::create_directory(path("folder.tflite"));
+  const ProcessResult r = gantry({"convert", in, "-o", path("folder.tflite")});
+  EXPECT_EQ(r.status, 7) << r.err;
+  EXPECT_EQ(files().size(), 2);
+}
+
+TEST_F(BadInput, OutputIsTheInput) {
+  const std::string in = file("relu.tflite", onnx_bytes(kReluModel));
+  const std::string before = read_file(in);
+  fails({"convert", in, "-o", in}, 2, "E0201");
+  std::filesystem::create_hard_link(in, path("other.tflite"));
+  fails({"convert", in, "-o", path("other.tflite")}, 2, "E0201");
+  fails({"convert", in, "-o", path("x.tflite"), "--report", in}, 2, "E0201");
+  fails({"convert", in, "-o", path("x.tflite"), "--log-file", in}, 2, "E0201");
+  fails({"opt", in, "-o", in}, 2, "E0201");
+  EXPECT_EQ(read_file(in), before);
+}
+
+TEST_F(BadInput, FullDisk) {
+  const std::string in = onnx("relu.onnx", kReluModel);
+  std::filesystem::create_directory(path("full"));
+  if (mount("none", path("full").c_str(), "tmpfs", 0, "size=4k") != 0)
+    GTEST_SKIP() << "needs the right to mount a tmpfs";
+  write_file(path("full/fill"), std::string(1 << 16, 'x'));
+  const ProcessResult r = gantry({"convert", in, "-o", path("full/out.tflite")});
+  std::vector<std::string> left;
+  for (const auto& entry : std::filesystem::directory_iterator(path("full"))) left.push_back(entry.path().filename());
+  umount(path("full").c_str());
+  EXPECT_EQ(r.status, 7) << r.err;
+  EXPECT_THAT(r.last_line(), StartsWith("gantry: failed E0701 "));
+  EXPECT_THAT(left, testing::ElementsAre("fill"));
+}
+
+TEST_F(BadInput, NamesFromTheFileCannotSteerTheTerminal) {
+  const std::string in = path("m.onnx");
+  onnx::ModelProto model;
+  ASSERT_TRUE(model.ParseFromString(onnx_bytes(kReluModel)));
+  model.mutable_graph()->mutable_node(0)->set_op_type("Re\x1b[2Jlu");
+  model.mutable_graph()->mutable_node(0)->set_name("\x1b]0;title\x07");
+  write_file(in, model.SerializeAsString());
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"check", in}, {"inspect", in}, {"convert", in, "-o", path("x.tflite")}}) {
+    const ProcessResult r = gantry(arguments);
+    EXPECT_EQ(r.out.find('\x1b'), std::string::npos);
+    EXPECT_EQ(r.err.find('\x1b'), std::string::npos);
+  }
+}
+
+// ---- stdout ----
+
+TEST_F(BadInput, StandardOutputThatIsFullOrClosed) {
+  options_.stdout_to = "/dev/full";
+  const ProcessResult full = gantry({"explain"});
+  EXPECT_EQ(full.status, 7);
+  EXPECT_THAT(full.last_line(), StartsWith("gantry: failed E0701 "));
+  options_.stdout_to.clear();
+  const std::string binary = std::string(GANTRY_TEST_BIN_DIR) + "/gantry";
+  const ProcessResult closed =
+      run_process({"/bin/bash", "-c", "set -o pipefail; '" + binary + "' explain | true"}, options_);
+  EXPECT_EQ(closed.status, 0) << closed.err;
+  EXPECT_EQ(closed.err, "");
+}
+
+}  // namespace
+}  // namespace gantry::test
