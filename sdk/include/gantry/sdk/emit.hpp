@@ -337,6 +337,8 @@ class Emit {
       if (onnx_dtype(static_cast<DType>(t)) == n) return static_cast<DType>(t);
     decline("element type ", n, " of ONNX is not supported");
   }
+  /// A view of `t`, which must outlive it.
+  static gantry_type raw(Type&&) = delete;
   static gantry_type raw(const Type& t) {
     gantry_type r{};
     r.struct_size = sizeof r;

@@ -10,7 +10,8 @@ class Infer {
  public:
   explicit Infer(const Call& call) : call_(call) {}
   void set(std::size_t result, DType dtype, const std::optional<Dims>& dims) const {
-    const gantry_type t = Emit::raw({dtype, dims});
+    const Type type{dtype, dims};
+    const gantry_type t = Emit::raw(type);
     call_.check(call_.host->set_type(call_.context, result, &t));
   }
   void set(std::size_t result, const Type& t) const { set(result, t.dtype, t.dims); }
