@@ -19,14 +19,15 @@ namespace gantry {
 /// A value of a plugin's option, as the configuration gave it.
 struct PluginSettingValue {
   std::variant<bool, std::int64_t, double, std::string> value;
-  std::string origin;                                     // for errors: file:line:column, --set
+  std::string origin;  // for errors: file:line:column, --set
 };
-using PluginSettings = std::map<std::string, std::map<std::string, PluginSettingValue>>;  // plugin id -> option -> value
+using PluginSettings =
+    std::map<std::string, std::map<std::string, PluginSettingValue>>;  // plugin id -> option -> value
 
 struct PluginSearch {
-  std::vector<std::filesystem::path> extra;               // --plugin-path, first
-  bool defaults = true;                                   // GANTRY_PLUGIN_PATH, XDG folder, install folder
-  std::filesystem::path executable;                       // for the install folder: <exe>/../lib/gantry/plugins
+  std::vector<std::filesystem::path> extra;  // --plugin-path, first
+  bool defaults = true;                      // GANTRY_PLUGIN_PATH, XDG folder, install folder
+  std::filesystem::path executable;          // for the install folder: <exe>/../lib/gantry/plugins
 };
 
 /// One row of a manifest (or of a descriptor): what is offered.
@@ -34,19 +35,22 @@ struct ManifestRow {
   enum class Kind : std::uint8_t { converter, pattern, op_definition };
   Kind kind = Kind::converter;
   std::string dialect, domain, op;
-  int min_version = 1, max_version = 0;                   // 0 = no end
-  std::string target;                                     // converters
+  int min_version = 1, max_version = 0;  // 0 = no end
+  std::string target;                    // converters
   int priority = 0;
-  std::string name;                                       // patterns
-  std::vector<std::string> also;                          // patterns
+  std::string name;               // patterns
+  std::vector<std::string> also;  // patterns
   auto operator<=>(const ManifestRow&) const = default;
 };
 
-struct ManifestOption { std::string name, type, default_text, help; auto operator<=>(const ManifestOption&) const = default; };
+struct ManifestOption {
+  std::string name, type, default_text, help;
+  auto operator<=>(const ManifestOption&) const = default;
+};
 
 struct Manifest {
-  std::filesystem::path file;                             // where it was read
-  std::string id, version, license, description, library; // library: file name beside the manifest
+  std::filesystem::path file;                              // where it was read
+  std::string id, version, license, description, library;  // library: file name beside the manifest
   int abi_major = 0, abi_minor = 0;
   std::vector<std::string> depends;
   std::vector<ManifestRow> rows;
@@ -64,7 +68,8 @@ class PluginRegistry {
  public:
   /// Reads all manifests on the search path. A broken one is an error if its folder was named by --plugin-path or
   /// GANTRY_PLUGIN_PATH, else a warning in the report. Two equal keys of equal priority: plugin_conflict, when needed.
-  static Result<std::unique_ptr<PluginRegistry>> discover(const PluginSearch& search, PluginSettings settings, Report& report);
+  static Result<std::unique_ptr<PluginRegistry>> discover(const PluginSearch& search, PluginSettings settings,
+                                                          Report& report);
   ~PluginRegistry();
 
   const std::vector<Manifest>& manifests() const;
