@@ -90,21 +90,6 @@ Status check_output(const fs::path& input, const fs::path& output, const Pipelin
   return {};
 }
 
-std::string_view format_name(FileFormat format) {
-  switch (format) {
-    case FileFormat::hdf5:
-      return "an HDF5 file";
-    case FileFormat::zip:
-      return "a zip archive";
-    case FileFormat::text:
-      return "text";
-    case FileFormat::empty:
-      return "empty";
-    default:
-      return "of no known format";
-  }
-}
-
 Result<Source> read_source(const fs::path& input, const PipelineOptions& options, Report& report) {
   GANTRY_ASSIGN(const std::shared_ptr<const MappedFile> file, MappedFile::open(input));
   report.input_bytes = file->bytes().size();
@@ -113,6 +98,7 @@ Result<Source> read_source(const fs::path& input, const PipelineOptions& options
     case FileFormat::onnx: {
       report.from_dialect = "onnx";
       GANTRY_ASSIGN(onnx_format::ReadResult read, onnx_format::read(input, {.shapes = options.shapes}));
+      for (Diagnostic& d : read.notes) report.add(std::move(d));
       return Source{std::move(read.graph), std::move(read.semantics)};
     }
     case FileFormat::tflite: {
@@ -121,11 +107,14 @@ Result<Source> read_source(const fs::path& input, const PipelineOptions& options
       GANTRY_ASSIGN(Graph graph, tflite_format::read(input));
       return Source{std::move(graph), nullptr};
     }
-    default:
+    default: {
+      const std::string what = describe_bytes(file->bytes());
       return error(format == FileFormat::empty ? Code::input_malformed : Code::input_format,
-                   "cannot convert '" + input.filename().string() + "': it is " + std::string(format_name(format)))
+                   "cannot convert '" + input.filename().string() + "': it is " +
+                       (what.empty() ? "of no known format" : what))
           .at(input.string())
           .try_this("give an ONNX model");
+    }
   }
 }
 

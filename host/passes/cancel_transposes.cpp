@@ -1,6 +1,6 @@
 // TRANSPOSE and RESHAPE that are next to each other, next to a constant, or do nothing:
 //   TRANSPOSE(TRANSPOSE(x, p), q)   one TRANSPOSE, none if q undoes p
-//   TRANSPOSE that moves only axes of size 1   RESHAPE
+//   TRANSPOSE that moves only axes of size 1, EXPAND_DIMS, SQUEEZE   RESHAPE
 //   RESHAPE(RESHAPE(x))             one RESHAPE, none if the shape is x's
 //   either of a constant            a handle of the constant
 //   TRANSPOSE(f(TRANSPOSE(x, p)), q), f elementwise   TRANSPOSE(f(x)), none if q undoes p
@@ -83,12 +83,14 @@ class Cancel {
       transpose(n);
     } else if (is_tflite(g_.node(n), "RESHAPE")) {
       reshape(n);
+    } else if (is_tflite(g_.node(n), "EXPAND_DIMS") || is_tflite(g_.node(n), "SQUEEZE")) {
+      to_reshape(n);
     }
   }
 
  private:
   void transpose(NodeId n);
-  void transpose_to_reshape(NodeId n);
+  void to_reshape(NodeId n);
   void reshape(NodeId n);
   bool sink(NodeId n, const Perm& perm);
   std::optional<ValueId> elementwise_operand(NodeId n) const;
@@ -118,13 +120,15 @@ void Cancel::transpose(NodeId n) {
   const ValueId operand = g_.node(n).input(0);
   if (is_identity(*perm)) {
     bypass(g_, n, operand);
-  } else if (moves_only_ones(*perm, type(operand)) && reshape_target(type(g_.node(n).output(0)))) {
-    transpose_to_reshape(n);
+  } else if (moves_only_ones(*perm, type(operand))) {
+    to_reshape(n);
   }
 }
 
-void Cancel::transpose_to_reshape(NodeId n) {
+// A node that only says the shape in another way, where a RESHAPE can say it.
+void Cancel::to_reshape(NodeId n) {
   const ValueId result = g_.node(n).output(0);
+  if (!g_.node(n).input(0) || !reshape_target(type(result))) return;
   const ValueId reshaped = add_reshape(g_, g_.before(n), g_.node(n).input(0), type(result), g_.node(n).name);
   const NodeId made = g_.value(reshaped).producer;
   bypass(g_, n, reshaped);
@@ -207,7 +211,9 @@ std::optional<ValueId> Cancel::elementwise_operand(NodeId n) const {
 }
 
 void Cancel::replace(NodeId n, const Result<Constant>& c, ValueId source) {
-  if (c.ok()) bypass(g_, n, g_.add_constant(*c, g_.value(source).name));
+  if (!c.ok()) return;
+  g_.set_operand(n, 0, ValueId{});
+  bypass(g_, n, succeed_constant(g_, *c, source));
 }
 
 void Cancel::set_perm(NodeId n, ValueId x, const Perm& perm) {

@@ -146,13 +146,14 @@ std::optional<std::vector<float>> bias_of(const Graph& g, NodeId host, std::size
 }
 
 void set_bias(Graph& g, NodeId host, std::size_t operand, const std::vector<float>& bias) {
+  Constant c = Constant::of<float>({static_cast<std::int64_t>(bias.size())}, std::span<const float>(bias));
   const ValueId old = g.node(host).input(operand);
-  const std::string name = old ? std::string(g.value(old).name) : std::string(g.node(host).name) + "_bias";
-  const ValueId value =
-      g.add_constant(Constant::of<float>({static_cast<std::int64_t>(bias.size())}, std::span<const float>(bias)), name);
   std::vector<ValueId> inputs = g.node(host).inputs;
   if (inputs.size() <= operand) inputs.resize(operand + 1);
-  inputs[operand] = value;
+  inputs[operand] = ValueId{};
+  g.set_operands(host, inputs);
+  inputs[operand] = old ? succeed_constant(g, std::move(c), old)
+                        : g.add_constant(std::move(c), std::string(g.node(host).name) + "_bias");
   g.set_operands(host, inputs);
 }
 
@@ -165,7 +166,8 @@ bool scale_weights(Graph& g, NodeId host, const Host& kind, const std::vector<fl
   if (c.dims()[static_cast<std::size_t>(kind.channel)] != static_cast<std::int64_t>(factors.size())) return false;
   Result<Constant> scaled = c.scale(kind.channel, factors);
   if (!scaled.ok()) return false;
-  g.set_operand(host, kind.weights, g.add_constant(*std::move(scaled), g.value(weights).name));
+  g.set_operand(host, kind.weights, ValueId{});
+  g.set_operand(host, kind.weights, succeed_constant(g, *std::move(scaled), weights));
   return true;
 }
 

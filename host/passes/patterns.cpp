@@ -51,7 +51,7 @@ Status run_pattern(PassContext& c, const PatternInfo& pattern) {
             .on_node(where.node)
             .on_op(where.op)
             .from_plugin(pattern.plugin)
-            .try_this("switch it off: --disable pattern:" + pattern.name);
+            .try_this("switch it off: --set passes.disable=pattern:" + pattern.name);
       }
     }
     if (changed) c.graph.erase_dead();

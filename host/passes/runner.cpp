@@ -59,7 +59,7 @@ Status verify_after(const Pass& pass, PassContext& c) {
   if (status.ok()) return {};
   Diagnostic d = status.take_error();
   d.message = "after the pass " + std::string(pass.name) + ": " + d.message;
-  d.hint = "this is a bug of Gantry or of a plugin; --disable " + std::string(pass.name) + " may avoid it";
+  d.hint = "this is a bug of Gantry or of a plugin; --set passes.disable=" + std::string(pass.name) + " may avoid it";
   return d;
 }
 

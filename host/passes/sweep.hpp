@@ -17,7 +17,7 @@ namespace gantry::passes {
 class Sweep {
  public:
   static constexpr std::size_t kMaxDepth = 100;
-  static constexpr std::size_t kMaxReplacements = 500'000;
+  static constexpr std::size_t kMaxReplacements = 200'000;
 
   Sweep(const Graph& g, RegionId region);
   /// Only the nodes after `after` (none: the region's first) and before `until` (none: the region's end).

@@ -98,6 +98,12 @@ ValueId add_reshape(Graph& g, InsertPoint at, ValueId x, const Type& type, std::
   return add_tflite(g, at, "RESHAPE", inputs, type, node_name);
 }
 
+ValueId succeed_constant(Graph& g, Constant c, ValueId old) {
+  const std::string_view name = g.value(old).name;  // interned: stays valid
+  if (g.value(old).unused()) g.erase_value(old);
+  return g.add_constant(std::move(c), name);
+}
+
 void bypass(Graph& g, NodeId n, ValueId by) {
   const ValueId result = g.node(n).output(0);
   g.replace_uses(result, by);

@@ -50,6 +50,9 @@ ValueId add_tflite(Graph& g, InsertPoint at, std::string_view op, std::span<cons
 /// A RESHAPE to `type`, of whose dims one at most is unknown.
 ValueId add_reshape(Graph& g, InsertPoint at, ValueId x, const Type& type, std::string_view node_name);
 
+/// A new constant that was made of `old`, and takes its name if nothing uses that any more.
+ValueId succeed_constant(Graph& g, Constant c, ValueId old);
+
 /// Removes a node whose one result is the same as `by`, which takes over its uses and, if a node makes it, its name.
 void bypass(Graph& g, NodeId n, ValueId by);
 
