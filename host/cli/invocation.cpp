@@ -112,17 +112,27 @@ Status Invocation::merge_options() {
   return {};
 }
 
+std::vector<std::string> Invocation::files_read() const {
+  std::vector<std::string> files = args.all("--config");
+  for (const Positional& p : command.positionals) files.push_back(args.get(p.name));
+  for (const std::string& input : args.all("--inputs")) files.push_back(input.substr(input.rfind('=') + 1));
+  return files;
+}
+
 /// What the command reads must not be what it writes.
 Status Invocation::protect_inputs() const {
-  const std::string& log_file = config.get_string("log.file");
-  for (const Positional& p : command.positionals) {
-    const std::string& input = args.get(p.name);
-    for (const std::string flag : {"--output", "--report"})
-      if (same_file(input, args.get(flag)))
-        return error(Code::usage, flag + " would overwrite the input " + input).try_this("give it another name");
-    if (same_file(input, log_file))
-      return error(Code::usage, "the log file would overwrite the input " + input).at(config.origin("log.file"));
-  }
+  const auto check = [&](const std::string& flag, const std::string& written) -> Status {
+    for (const std::string& read : files_read())
+      if (same_file(read, written))
+        return error(Code::usage, flag + " would overwrite " + read + ", which is read")
+            .try_this("give it another name");
+    return {};
+  };
+  const std::string &output = args.get("--output"), &json = args.get("--report");
+  GANTRY_TRY(check("--output", output));
+  GANTRY_TRY(check("--report", json));
+  GANTRY_TRY(check("the log file", config.get_string("log.file")));
+  if (!json.empty() && json == output) return error(Code::usage, "--output and --report are the same file");
   return {};
 }
 
@@ -234,7 +244,7 @@ void Invocation::log_details() {
 }
 
 Status Invocation::write_report() {
-  if (!args.has("--report")) return {};
+  if (!args.has("--report") || !protect_inputs().ok()) return {};
   return write_text_file(args.get("--report"), render_json(report) + "\n");
 }
 

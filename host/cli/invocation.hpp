@@ -55,6 +55,7 @@ class Invocation {
  private:
   Status merge_options();
   Status protect_inputs() const;
+  std::vector<std::string> files_read() const;
   void print_diagnostics();
   void log_details();
   Status write_report();
@@ -68,7 +69,7 @@ class Invocation {
 
 /// Control characters of names in files would reach the terminal: they become \xNN. Line feeds stay.
 std::string printable(std::string_view text);
-/// Writes aside, then renames. Errors: output_not_written.
+/// Writes aside, then renames; into a device or pipe directly. Errors: output_not_written.
 Status write_text_file(const std::filesystem::path& path, std::string_view text);
 /// --shape NAME=DIMS or DIMS; the latter under the name "". Errors: usage.
 Result<std::map<std::string, std::vector<std::int64_t>>> parse_shapes(const std::vector<std::string>& texts);

@@ -48,6 +48,15 @@ Diagnostic not_written(const std::filesystem::path& path, int number) {
       .at(path.string());
 }
 
+Status write_bytes(const std::filesystem::path& to, const std::filesystem::path& named, std::string_view text) {
+  errno = 0;
+  std::ofstream file(to, std::ios::binary | std::ios::trunc);
+  if (!file.is_open()) return not_written(named, errno);
+  file.write(text.data(), static_cast<std::streamsize>(text.size()));
+  file.close();
+  return file.fail() ? Status(not_written(named, errno)) : Status{};
+}
+
 }  // namespace
 
 std::string printable(std::string_view text) {
@@ -68,24 +77,23 @@ std::string printable(std::string_view text) {
 }
 
 Status write_text_file(const std::filesystem::path& path, std::string_view text) {
-  std::filesystem::path aside = path;
-  aside += ".tmp" + std::to_string(getpid());
-  errno = 0;
-  std::ofstream file(aside, std::ios::binary | std::ios::trunc);
-  if (!file.is_open()) return not_written(path, errno);
-  file.write(text.data(), static_cast<std::streamsize>(text.size()));
-  file.close();
   std::error_code ec;
-  if (file.fail()) {
-    const int number = errno;
-    std::filesystem::remove(aside, ec);
-    return not_written(path, number);
+  const auto type = std::filesystem::status(path, ec).type();
+  if (type != std::filesystem::file_type::regular && type != std::filesystem::file_type::not_found)
+    return write_bytes(path, path, text);
+  std::filesystem::path target = path;  // a link stays one
+  if (std::filesystem::is_symlink(path, ec) && type == std::filesystem::file_type::regular)
+    target = std::filesystem::canonical(path, ec);
+  std::filesystem::path aside = target;
+  aside += ".tmp" + std::to_string(getpid());
+  Status written = write_bytes(aside, path, text);
+  if (written.ok()) {
+    std::filesystem::rename(aside, target, ec);
+    if (!ec) return {};
+    written = not_written(path, ec.value());
   }
-  std::filesystem::rename(aside, path, ec);
-  if (!ec) return {};
-  const int number = ec.value();
   std::filesystem::remove(aside, ec);
-  return not_written(path, number);
+  return written;
 }
 
 Result<Shapes> parse_shapes(const std::vector<std::string>& texts) {
