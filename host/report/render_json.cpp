@@ -23,13 +23,17 @@ Json model(const std::string& path, const std::string& dialect, std::uint64_t by
            const std::map<std::string, std::size_t>& ops) {
   Json operators = Json::object();
   for (const auto& [name, n] : ops) operators[name] = n;
-  return {{"path", text_or_null(path)}, {"dialect", text_or_null(dialect)}, {"bytes", bytes}, {"nodes", nodes},
+  return {{"path", text_or_null(path)},
+          {"dialect", text_or_null(dialect)},
+          {"bytes", bytes},
+          {"nodes", nodes},
           {"operators", std::move(operators)}};
 }
 
 Json tensors(const std::vector<TensorRecord>& all) {
   Json list = Json::array();
-  for (const TensorRecord& t : all) list.push_back({{"name", t.name}, {"type", t.type}, {"layout", text_or_null(t.layout)}});
+  for (const TensorRecord& t : all)
+    list.push_back({{"name", t.name}, {"type", t.type}, {"layout", text_or_null(t.layout)}});
   return list;
 }
 
@@ -41,8 +45,11 @@ Json moved(const Report& r, const char* op, std::uint64_t bytes) {
 Json passes(const Report& r) {
   Json list = Json::array();
   for (const PassRecord& p : r.passes) {
-    list.push_back({{"name", p.name}, {"enabled", p.enabled}, {"seconds", number(p.seconds)},
-                    {"nodes_before", p.nodes_before}, {"nodes_after", p.nodes_after}});
+    list.push_back({{"name", p.name},
+                    {"enabled", p.enabled},
+                    {"seconds", number(p.seconds)},
+                    {"nodes_before", p.nodes_before},
+                    {"nodes_after", p.nodes_after}});
   }
   return list;
 }
@@ -50,7 +57,10 @@ Json passes(const Report& r) {
 Json plugins(const Report& r) {
   Json list = Json::array();
   for (const PluginRecord& p : r.plugins) {
-    list.push_back({{"id", p.id}, {"version", p.version}, {"library", p.library}, {"reason", p.reason},
+    list.push_back({{"id", p.id},
+                    {"version", p.version},
+                    {"library", p.library},
+                    {"reason", p.reason},
                     {"seconds", number(p.seconds)}});
   }
   return list;
@@ -62,7 +72,8 @@ Json options(const Report& r) {
     const std::size_t equals = setting.find('=');
     const bool has_value = equals != std::string::npos;
     list.push_back({{"key", setting.substr(0, equals)},
-                    {"value", has_value ? Json(setting.substr(equals + 1)) : Json(nullptr)}, {"from", origin}});
+                    {"value", has_value ? Json(setting.substr(equals + 1)) : Json(nullptr)},
+                    {"from", origin}});
   }
   return list;
 }
@@ -74,9 +85,14 @@ std::string_view severity_name(Severity s) {
 Json diagnostics(const Report& r) {
   Json list = Json::array();
   for (const Diagnostic& d : r.diagnostics) {
-    list.push_back({{"severity", severity_name(d.severity)}, {"code", text_or_null(code_text(d))},
-                    {"message", d.message}, {"place", text_or_null(d.place)}, {"node", text_or_null(d.node)},
-                    {"operator", text_or_null(d.op)}, {"plugin", text_or_null(d.plugin)}, {"hint", text_or_null(d.hint)}});
+    list.push_back({{"severity", severity_name(d.severity)},
+                    {"code", text_or_null(code_text(d))},
+                    {"message", d.message},
+                    {"place", text_or_null(d.place)},
+                    {"node", text_or_null(d.node)},
+                    {"operator", text_or_null(d.op)},
+                    {"plugin", text_or_null(d.plugin)},
+                    {"hint", text_or_null(d.hint)}});
   }
   return list;
 }
@@ -85,11 +101,19 @@ Json verification(const VerifyRecord& v) {
   if (!v.ran) return nullptr;
   Json outputs = Json::array();
   for (const OutputComparison& o : v.outputs) {
-    outputs.push_back({{"name", o.name}, {"ok", o.ok}, {"max_abs", number(o.max_abs)}, {"max_rel", number(o.max_rel)},
+    outputs.push_back({{"name", o.name},
+                       {"ok", o.ok},
+                       {"max_abs", number(o.max_abs)},
+                       {"max_rel", number(o.max_rel)},
                        {"note", text_or_null(o.note)}});
   }
-  return {{"ok", v.ok}, {"reference", v.reference}, {"candidate", v.candidate}, {"atol", number(v.atol)},
-          {"rtol", number(v.rtol)}, {"seconds", number(v.seconds)}, {"outputs", std::move(outputs)}};
+  return {{"ok", v.ok},
+          {"reference", v.reference},
+          {"candidate", v.candidate},
+          {"atol", number(v.atol)},
+          {"rtol", number(v.rtol)},
+          {"seconds", number(v.seconds)},
+          {"outputs", std::move(outputs)}};
 }
 
 }  // namespace

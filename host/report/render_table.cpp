@@ -110,8 +110,9 @@ std::string verification(const VerifyRecord& v) {
   }
   std::string tolerance = number_text(v.atol);
   if (v.rtol != 0) tolerance += " + " + number_text(v.rtol) + " x";
-  std::string text = v.ok ? "ok, " + count_text(v.outputs.size(), "output") + " within " + tolerance
-                          : std::to_string(bad) + " of " + count_text(v.outputs.size(), "output") + " beyond " + tolerance;
+  std::string text =
+      v.ok ? "ok, " + count_text(v.outputs.size(), "output") + " within " + tolerance
+           : std::to_string(bad) + " of " + count_text(v.outputs.size(), "output") + " beyond " + tolerance;
   if (worst) text += ", largest difference " + number_text(worst->max_abs);
   return text + " (" + one_line(v.reference, kMaxName) + ", " + one_line(v.candidate, kMaxName) + ")";
 }

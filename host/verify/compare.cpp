@@ -23,22 +23,38 @@ using Number = std::complex<double>;
 /// Element i as a number; int64 and uint64 may be rounded.
 Number element(const Tensor& t, std::size_t i) {
   switch (t.dtype) {
-    case DType::float32: return load<float>(t.bytes, i);
-    case DType::float16: return f16_to_f32(load<std::uint16_t>(t.bytes, i));
-    case DType::float64: return load<double>(t.bytes, i);
-    case DType::bfloat16: return bf16_to_f32(load<std::uint16_t>(t.bytes, i));
-    case DType::int8: return load<std::int8_t>(t.bytes, i);
-    case DType::int16: return load<std::int16_t>(t.bytes, i);
-    case DType::int32: return load<std::int32_t>(t.bytes, i);
-    case DType::int64: return static_cast<double>(load<std::int64_t>(t.bytes, i));
-    case DType::uint8: return load<std::uint8_t>(t.bytes, i);
-    case DType::uint16: return load<std::uint16_t>(t.bytes, i);
-    case DType::uint32: return load<std::uint32_t>(t.bytes, i);
-    case DType::uint64: return static_cast<double>(load<std::uint64_t>(t.bytes, i));
-    case DType::boolean: return load<std::uint8_t>(t.bytes, i) != 0 ? 1 : 0;
-    case DType::complex64: return load<std::complex<float>>(t.bytes, i);
-    case DType::complex128: return load<std::complex<double>>(t.bytes, i);
-    default: return std::numeric_limits<double>::quiet_NaN();  // excluded before
+    case DType::float32:
+      return load<float>(t.bytes, i);
+    case DType::float16:
+      return f16_to_f32(load<std::uint16_t>(t.bytes, i));
+    case DType::float64:
+      return load<double>(t.bytes, i);
+    case DType::bfloat16:
+      return bf16_to_f32(load<std::uint16_t>(t.bytes, i));
+    case DType::int8:
+      return load<std::int8_t>(t.bytes, i);
+    case DType::int16:
+      return load<std::int16_t>(t.bytes, i);
+    case DType::int32:
+      return load<std::int32_t>(t.bytes, i);
+    case DType::int64:
+      return static_cast<double>(load<std::int64_t>(t.bytes, i));
+    case DType::uint8:
+      return load<std::uint8_t>(t.bytes, i);
+    case DType::uint16:
+      return load<std::uint16_t>(t.bytes, i);
+    case DType::uint32:
+      return load<std::uint32_t>(t.bytes, i);
+    case DType::uint64:
+      return static_cast<double>(load<std::uint64_t>(t.bytes, i));
+    case DType::boolean:
+      return load<std::uint8_t>(t.bytes, i) != 0 ? 1 : 0;
+    case DType::complex64:
+      return load<std::complex<float>>(t.bytes, i);
+    case DType::complex128:
+      return load<std::complex<double>>(t.bytes, i);
+    default:
+      return std::numeric_limits<double>::quiet_NaN();  // excluded before
   }
 }
 

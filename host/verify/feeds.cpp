@@ -102,17 +102,28 @@ Result<Shapes> given_shapes(const std::vector<Port>& inputs, const FeedOptions& 
       const GivenTensor& g = *found->second;
       if (g.tensor.dtype != port.type.dtype || !fits(port.type, g.tensor.dims)) {
         return error(Code::input_type, "the input '" + port.name + "' is " + port.type.str() + ", but the file holds " +
-                                           g.tensor.type_text()).at(g.place);
+                                           g.tensor.type_text())
+            .at(g.place);
       }
       shapes[port.name] = g.tensor.dims;
     }
     const auto shape = shapes.find(port.name);
     if (shape != shapes.end() && !fits(port.type, shape->second)) {
-      return error(Code::usage, "the shape given for the input '" + port.name + "' does not fit: it is " +
-                                    port.type.str());
+      return error(Code::usage,
+                   "the shape given for the input '" + port.name + "' does not fit: it is " + port.type.str());
     }
   }
   return shapes;
+}
+
+/// Where the name in "NAME=FILE" ends, npos if there is none. Both may hold a '=': what is a file decides.
+std::size_t name_end(const std::string& argument) {
+  std::error_code ec;
+  if (std::filesystem::exists(argument, ec)) return std::string::npos;
+  for (std::size_t at = argument.find('='); at != std::string::npos; at = argument.find('=', at + 1)) {
+    if (std::filesystem::exists(argument.substr(at + 1), ec)) return at;
+  }
+  return argument.find('=');
 }
 
 }  // namespace
@@ -120,9 +131,8 @@ Result<Shapes> given_shapes(const std::vector<Port>& inputs, const FeedOptions& 
 Result<std::vector<GivenTensor>> read_given(const std::vector<std::string>& arguments) {
   std::vector<GivenTensor> all;
   for (const std::string& argument : arguments) {
-    const std::size_t equals = argument.find('=');
-    std::error_code ec;
-    const bool named = equals != std::string::npos && !std::filesystem::exists(argument, ec);
+    const std::size_t equals = name_end(argument);
+    const bool named = equals != std::string::npos;
     const std::filesystem::path path = named ? argument.substr(equals + 1) : argument;
     GANTRY_ASSIGN(std::vector<NamedTensor> tensors, read_numpy(path));
     if (named && tensors.size() != 1) {
@@ -168,8 +178,8 @@ Result<std::map<std::string, Tensor>> make_feeds(const std::vector<Port>& inputs
       }
     }
     if (dtype_bits(port.type.dtype) < 8) {
-      return error(Code::unsupported_type, "no random values can be made for the input '" + port.name + "' of type " +
-                                               port.type.str());
+      return error(Code::unsupported_type,
+                   "no random values can be made for the input '" + port.name + "' of type " + port.type.str());
     }
     const auto elements = element_count(dims);
     const auto bytes = elements ? packed_bytes(port.type.dtype, static_cast<std::uint64_t>(*elements)) : std::nullopt;
@@ -189,21 +199,40 @@ Tensor random_tensor(DType dtype, const std::vector<std::int64_t>& dims, std::st
   const auto small = [&] { return random.below(11); };
   switch (dtype) {
     case DType::float32:
-    case DType::complex64: fill<float>(t.bytes, normal); break;
+    case DType::complex64:
+      fill<float>(t.bytes, normal);
+      break;
     case DType::float64:
-    case DType::complex128: fill<double>(t.bytes, normal); break;
-    case DType::float16: fill<std::uint16_t>(t.bytes, [&] { return f32_to_f16(random.normal()); }); break;
-    case DType::bfloat16: fill<std::uint16_t>(t.bytes, [&] { return f32_to_bf16(random.normal()); }); break;
-    case DType::boolean: fill<std::uint8_t>(t.bytes, [&] { return random.below(2); }); break;
+    case DType::complex128:
+      fill<double>(t.bytes, normal);
+      break;
+    case DType::float16:
+      fill<std::uint16_t>(t.bytes, [&] { return f32_to_f16(random.normal()); });
+      break;
+    case DType::bfloat16:
+      fill<std::uint16_t>(t.bytes, [&] { return f32_to_bf16(random.normal()); });
+      break;
+    case DType::boolean:
+      fill<std::uint8_t>(t.bytes, [&] { return random.below(2); });
+      break;
     case DType::int8:
-    case DType::uint8: fill<std::uint8_t>(t.bytes, small); break;
+    case DType::uint8:
+      fill<std::uint8_t>(t.bytes, small);
+      break;
     case DType::int16:
-    case DType::uint16: fill<std::uint16_t>(t.bytes, small); break;
+    case DType::uint16:
+      fill<std::uint16_t>(t.bytes, small);
+      break;
     case DType::int32:
-    case DType::uint32: fill<std::uint32_t>(t.bytes, small); break;
+    case DType::uint32:
+      fill<std::uint32_t>(t.bytes, small);
+      break;
     case DType::int64:
-    case DType::uint64: fill<std::uint64_t>(t.bytes, small); break;
-    default: break;
+    case DType::uint64:
+      fill<std::uint64_t>(t.bytes, small);
+      break;
+    default:
+      break;
   }
   return t;
 }

@@ -1,24 +1,24 @@
 #include "host/verify/isolate.hpp"
 
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <exception>
 #include <fcntl.h>
+#include <optional>
 #include <poll.h>
 #include <signal.h>
+#include <string_view>
+#include <unistd.h>
+#include <utility>
+
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <cmath>
-#include <chrono>
-#include <cstring>
-#include <exception>
-#include <optional>
-#include <string_view>
-#include <utility>
-
+#include "host/report/text.hpp"
 #include "host/verify/wire.hpp"
 
 namespace gantry {
@@ -171,7 +171,8 @@ Result<std::vector<std::byte>> run_isolated(const std::function<Result<std::vect
   const End end = read_all(from.get(), options.timeout_seconds, message);
   if (end != End::closed) kill(child, SIGKILL);
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
 
   const std::string said = read_log(log.get());
   const auto with_log = [&](Diagnostic d) {
@@ -180,8 +181,8 @@ Result<std::vector<std::byte>> run_isolated(const std::function<Result<std::vect
     return d;
   };
   if (end == End::timeout) {
-    return with_log(error(Code::verify_runtime, options.who + " did not end within " +
-                                                    std::to_string(std::llround(options.timeout_seconds)) + " s"));
+    return with_log(error(Code::verify_runtime,
+                          options.who + " did not end within " + number_text(options.timeout_seconds) + " s"));
   }
   if (auto result = decode(message)) {
     if (result->ok()) return std::move(*result);

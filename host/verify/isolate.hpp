@@ -11,9 +11,9 @@
 namespace gantry {
 
 struct IsolateOptions {
-  std::string who;                // "ONNX Runtime 1.32.0": the subject of messages
-  std::string place;              // file, for messages
-  double timeout_seconds = 600;   // 0 = wait for ever
+  std::string who;               // "ONNX Runtime 1.32.0": the subject of messages
+  std::string place;             // file, for messages
+  double timeout_seconds = 600;  // 0 = wait for ever
 };
 
 /// Runs `work` in a child process and returns what it returned there. What the child writes to stdout and stderr is

@@ -7,176 +7,16 @@
 #include <memory>
 #include <utility>
 
-#include "host/verify/library.hpp"
+#include "host/verify/litert_api.hpp"
 #include "host/verify/runtime.hpp"
 
 namespace gantry {
 
 namespace {
 
-using Handle = void*;
-constexpr int kOk = 0;
+using namespace litert;
+
 constexpr std::size_t kSignature = 0;  // the first one is run
-constexpr int kCpu = 1;                // kLiteRtHwAcceleratorCpu
-constexpr unsigned kMaxRank = 8;
-enum LockMode : int { kRead = 0, kWrite = 1 };
-enum LogSeverity : int { kLogError = 3, kLogSilent = 4 };
-enum ReporterMode : int { kReportToStderr = 1, kReportToBuffer = 2 };
-
-struct Layout {
-  std::uint32_t rank_and_flags = 0;  // 7 bits of rank, then one that says that there are strides
-  std::int32_t dims[kMaxRank] = {};  // negative = unknown
-  std::uint32_t strides[kMaxRank] = {};
-
-  unsigned rank() const { return rank_and_flags & 0x7f; }
-};
-static_assert(sizeof(Layout) == 68);
-
-struct RankedType {
-  std::int32_t element = 0;
-  Layout layout;
-};
-static_assert(sizeof(RankedType) == 72);
-
-struct EnvironmentOption {
-  enum Tag : int { kAutoRegisterAccelerators = 24, kMinLoggerSeverity = 25 };
-  std::int32_t tag;
-  std::int32_t padding = 0;
-  std::int32_t value_type = 2;  // kLiteRtAnyTypeInt
-  std::int32_t value_padding = 0;
-  std::int64_t value;
-};
-static_assert(sizeof(EnvironmentOption) == 24);
-
-/// The functions used here. All that return int return a LiteRtStatus.
-struct Api {
-  int (*create_environment)(int n, const EnvironmentOption*, Handle* environment);
-  void (*destroy_environment)(Handle);
-  int (*create_model)(Handle environment, const char* path, Handle* model);
-  void (*destroy_model)(Handle);
-  int (*create_options)(Handle* options);
-  void (*destroy_options)(Handle);
-  int (*set_accelerators)(Handle options, int set);
-  int (*create_opaque)(const char* id, void* payload, void (*destroy)(void*), Handle* opaque);
-  int (*add_opaque)(Handle options, Handle opaque);  // takes `opaque`
-  int (*create_compiled)(Handle environment, Handle model, Handle options, Handle* compiled);
-  void (*destroy_compiled)(Handle);
-  int (*error_messages)(Handle compiled, char** text);  // to be freed
-  int (*signature_count)(Handle model, std::size_t*);
-  int (*signature)(Handle model, std::size_t index, Handle* signature);
-  int (*input_count)(Handle signature, std::size_t*);
-  int (*output_count)(Handle signature, std::size_t*);
-  int (*input_name)(Handle signature, std::size_t index, const char**);
-  int (*output_name)(Handle signature, std::size_t index, const char**);
-  int (*input_tensor)(Handle signature, std::size_t index, Handle* tensor);
-  int (*output_tensor)(Handle signature, std::size_t index, Handle* tensor);
-  int (*ranked_type)(Handle tensor, RankedType*);
-  int (*resize_input)(Handle compiled, std::size_t signature, std::size_t index, const int* dims, std::size_t rank);
-  int (*output_layouts)(Handle compiled, std::size_t signature, std::size_t n, Layout*, bool allocate);
-  int (*input_requirements)(Handle compiled, std::size_t signature, std::size_t index, Handle* requirements);
-  int (*output_requirements)(Handle compiled, std::size_t signature, std::size_t index, Handle* requirements);
-  int (*create_buffer)(Handle environment, const RankedType*, Handle requirements, Handle* buffer);
-  void (*destroy_buffer)(Handle);
-  int (*buffer_size)(Handle buffer, std::size_t*);
-  int (*lock_buffer)(Handle buffer, void** address, int mode);
-  int (*unlock_buffer)(Handle buffer);
-  int (*run)(Handle compiled, std::size_t signature, std::size_t inputs, Handle*, std::size_t outputs, Handle*);
-};
-
-Status bind(const Library& library, Api& api) {
-  GANTRY_TRY(library.bind("LiteRtCreateEnvironment", api.create_environment));
-  GANTRY_TRY(library.bind("LiteRtDestroyEnvironment", api.destroy_environment));
-  GANTRY_TRY(library.bind("LiteRtCreateModelFromFile", api.create_model));
-  GANTRY_TRY(library.bind("LiteRtDestroyModel", api.destroy_model));
-  GANTRY_TRY(library.bind("LiteRtCreateOptions", api.create_options));
-  GANTRY_TRY(library.bind("LiteRtDestroyOptions", api.destroy_options));
-  GANTRY_TRY(library.bind("LiteRtSetOptionsHardwareAccelerators", api.set_accelerators));
-  GANTRY_TRY(library.bind("LiteRtCreateOpaqueOptions", api.create_opaque));
-  GANTRY_TRY(library.bind("LiteRtAddOpaqueOptions", api.add_opaque));
-  GANTRY_TRY(library.bind("LiteRtCreateCompiledModel", api.create_compiled));
-  GANTRY_TRY(library.bind("LiteRtDestroyCompiledModel", api.destroy_compiled));
-  GANTRY_TRY(library.bind("LiteRtCompiledModelGetErrorMessages", api.error_messages));
-  GANTRY_TRY(library.bind("LiteRtGetNumModelSignatures", api.signature_count));
-  GANTRY_TRY(library.bind("LiteRtGetModelSignature", api.signature));
-  GANTRY_TRY(library.bind("LiteRtGetNumSignatureInputs", api.input_count));
-  GANTRY_TRY(library.bind("LiteRtGetNumSignatureOutputs", api.output_count));
-  GANTRY_TRY(library.bind("LiteRtGetSignatureInputName", api.input_name));
-  GANTRY_TRY(library.bind("LiteRtGetSignatureOutputName", api.output_name));
-  GANTRY_TRY(library.bind("LiteRtGetSignatureInputTensorByIndex", api.input_tensor));
-  GANTRY_TRY(library.bind("LiteRtGetSignatureOutputTensorByIndex", api.output_tensor));
-  GANTRY_TRY(library.bind("LiteRtGetRankedTensorType", api.ranked_type));
-  GANTRY_TRY(library.bind("LiteRtCompiledModelResizeInputTensor", api.resize_input));
-  GANTRY_TRY(library.bind("LiteRtGetCompiledModelOutputTensorLayouts", api.output_layouts));
-  GANTRY_TRY(library.bind("LiteRtGetCompiledModelInputBufferRequirements", api.input_requirements));
-  GANTRY_TRY(library.bind("LiteRtGetCompiledModelOutputBufferRequirements", api.output_requirements));
-  GANTRY_TRY(library.bind("LiteRtCreateManagedTensorBufferFromRequirements", api.create_buffer));
-  GANTRY_TRY(library.bind("LiteRtDestroyTensorBuffer", api.destroy_buffer));
-  GANTRY_TRY(library.bind("LiteRtGetTensorBufferPackedSize", api.buffer_size));
-  GANTRY_TRY(library.bind("LiteRtLockTensorBuffer", api.lock_buffer));
-  GANTRY_TRY(library.bind("LiteRtUnlockTensorBuffer", api.unlock_buffer));
-  return library.bind("LiteRtRunCompiledModel", api.run);
-}
-
-/// LiteRtStatus in words; the library does not export its own.
-std::string status_text(int status) {
-  switch (status) {
-    case 1: return "invalid argument";
-    case 2: return "out of memory";
-    case 3: return "runtime failure";
-    case 4: return "missing input tensor";
-    case 5: return "unsupported";
-    case 6: return "not found";
-    case 8: return "wrong version";
-    case 500: return "the file cannot be read";
-    case 501: return "invalid flatbuffer";
-    case 504: return "compilation failed";
-    case 1000: return "index out of bounds";
-    case 1001: return "invalid type";
-    case 1002: return "invalid graph";
-    default: return "status " + std::to_string(status);
-  }
-}
-
-/// A handle and what destroys it.
-struct Destroy {
-  void (*function)(Handle) = nullptr;
-  void operator()(void* h) const { function(h); }
-};
-using Owned = std::unique_ptr<void, Destroy>;
-
-/// The values are those of TfLiteType.
-DType from_element(std::int32_t t) {
-  switch (t) {
-    case 1: return DType::float32;
-    case 2: return DType::int32;
-    case 3: return DType::uint8;
-    case 4: return DType::int64;
-    case 6: return DType::boolean;
-    case 7: return DType::int16;
-    case 8: return DType::complex64;
-    case 9: return DType::int8;
-    case 10: return DType::float16;
-    case 11: return DType::float64;
-    case 12: return DType::complex128;
-    case 13: return DType::uint64;
-    case 16: return DType::uint32;
-    case 17: return DType::uint16;
-    case 19: return DType::bfloat16;
-    default: return DType::undefined;  // strings, resources, variants; types of less than 8 bits
-  }
-}
-
-Type to_type(const RankedType& t) {
-  std::vector<std::int64_t> sizes;
-  for (unsigned i = 0; i < t.layout.rank() && i < kMaxRank; ++i) sizes.push_back(std::max(t.layout.dims[i], -1));
-  return Type::of(from_element(t.element), sizes);
-}
-
-void set_dims(Layout& layout, const std::vector<std::int64_t>& dims) {
-  layout = {};
-  layout.rank_and_flags = static_cast<std::uint32_t>(dims.size());
-  for (std::size_t i = 0; i < dims.size(); ++i) layout.dims[i] = static_cast<std::int32_t>(dims[i]);
-}
 
 class LiteRtSession final : public Session {
  public:
@@ -193,7 +33,8 @@ class LiteRtSession final : public Session {
     const int reporter = options.log_errors ? kReportToStderr : kReportToBuffer;
     GANTRY_TRY(add_settings(settings, "runtime_options_string", "error_reporter_mode = " + std::to_string(reporter)));
     GANTRY_TRY(add_settings(settings, "xnnpack", "num_threads = 1"));
-    GANTRY_TRY(check(api_.create_compiled(environment_.get(), model, settings, &compiled), "it cannot prepare the model"));
+    GANTRY_TRY(
+        check(api_.create_compiled(environment_.get(), model, settings, &compiled), "it cannot prepare the model"));
     compiled_ = Owned(compiled, {api_.destroy_compiled});
     return read_signature();
   }
@@ -295,7 +136,7 @@ class LiteRtSession final : public Session {
       GANTRY_TRY(check(api_.ranked_type(tensor, &type), "its type"));
       into.push_back({name, to_type(type)});
       types.push_back(type);
-      if (from_element(type.element) == DType::undefined) {
+      if (into.back().type.dtype == DType::undefined) {
         return error(Code::verify_runtime, "'" + into.back().name + "' has an element type that cannot be compared")
             .at(place_);
       }
@@ -321,7 +162,8 @@ class LiteRtSession final : public Session {
                      "it cannot allocate the tensors"));
     for (std::size_t i = 0; i < layouts.size(); ++i) {
       if (layouts[i].rank() > kMaxRank) {
-        return error(Code::verify_runtime, "the output '" + outputs_[i].name + "' has more than 8 dimensions").at(place_);
+        return error(Code::verify_runtime, "the output '" + outputs_[i].name + "' has more than 8 dimensions")
+            .at(place_);
       }
       output_types_[i].layout = layouts[i];
     }
@@ -343,8 +185,9 @@ class LiteRtSession final : public Session {
     void* address = nullptr;
     GANTRY_TRY(check(api_.buffer_size(buffer, &size)));
     if (size != feed.bytes.size()) {
-      return error(Code::verify_runtime, "LiteRT made a buffer of " + std::to_string(size) + " bytes for a " +
-                                             feed.type_text()).at(place_);
+      return error(Code::verify_runtime,
+                   "LiteRT made a buffer of " + std::to_string(size) + " bytes for a " + feed.type_text())
+          .at(place_);
     }
     if (size == 0) return {};
     GANTRY_TRY(check(api_.lock_buffer(buffer, &address, kWrite)));
@@ -360,7 +203,8 @@ class LiteRtSession final : public Session {
     const auto elements = type.elements();
     const auto wanted = elements ? packed_bytes(type.dtype, static_cast<std::uint64_t>(*elements)) : std::nullopt;
     if (wanted != size) {
-      return error(Code::verify_runtime, "LiteRT gave " + std::to_string(size) + " bytes for a " + type.str()).at(place_);
+      return error(Code::verify_runtime, "LiteRT gave " + std::to_string(size) + " bytes for a " + type.str())
+          .at(place_);
     }
     Tensor tensor{type.dtype, type.sizes(), std::vector<std::byte>(size)};
     if (size == 0) return tensor;

@@ -16,16 +16,16 @@ constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kMaxRank = 64;  // NumPy's own limit
 
 struct Descr {
-  const char* code;      // without the byte order
+  const char* code;  // without the byte order
   DType dtype;
-  unsigned word;         // bytes that a byte order applies to
+  unsigned word;  // bytes that a byte order applies to
 };
 
-constexpr Descr kDescrs[] = {
-    {"b1", DType::boolean, 1}, {"i1", DType::int8, 1},    {"i2", DType::int16, 2},    {"i4", DType::int32, 4},
-    {"i8", DType::int64, 8},   {"u1", DType::uint8, 1},   {"u2", DType::uint16, 2},   {"u4", DType::uint32, 4},
-    {"u8", DType::uint64, 8},  {"f2", DType::float16, 2}, {"f4", DType::float32, 4},  {"f8", DType::float64, 8},
-    {"c8", DType::complex64, 4}, {"c16", DType::complex128, 8}};
+constexpr Descr kDescrs[] = {{"b1", DType::boolean, 1},   {"i1", DType::int8, 1},       {"i2", DType::int16, 2},
+                             {"i4", DType::int32, 4},     {"i8", DType::int64, 8},      {"u1", DType::uint8, 1},
+                             {"u2", DType::uint16, 2},    {"u4", DType::uint32, 4},     {"u8", DType::uint64, 8},
+                             {"f2", DType::float16, 2},   {"f4", DType::float32, 4},    {"f8", DType::float64, 8},
+                             {"c8", DType::complex64, 4}, {"c16", DType::complex128, 8}};
 
 /// What the header says: a Python dictionary of three entries.
 struct Header {
@@ -236,11 +236,11 @@ Result<Tensor> parse_npy(std::span<const std::byte> file, std::string_view place
 }
 
 Result<std::vector<std::byte>> to_npy(const Tensor& tensor) {
-  const auto* found = std::find_if(std::begin(kDescrs), std::end(kDescrs),
-                                   [&](const Descr& d) { return d.dtype == tensor.dtype; });
+  const auto* found =
+      std::find_if(std::begin(kDescrs), std::end(kDescrs), [&](const Descr& d) { return d.dtype == tensor.dtype; });
   if (found == std::end(kDescrs)) {
-    return error(Code::output_format, "a .npy file cannot hold elements of type " +
-                                          std::string(dtype_name(tensor.dtype)));
+    return error(Code::output_format,
+                 "a .npy file cannot hold elements of type " + std::string(dtype_name(tensor.dtype)));
   }
   std::string text = std::string("{'descr': '") + (found->word > 1 ? '<' : '|') + found->code +
                      "', 'fortran_order': False, 'shape': (";

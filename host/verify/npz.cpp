@@ -1,12 +1,11 @@
 // Zip as NumPy writes it: the directory at the end of the file is what counts (PKWARE APPNOTE, 4.3), with the 64-bit
 // sizes of version 4.5.
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <zlib.h>
 
 #include "host/verify/npy.hpp"
 
@@ -54,14 +53,17 @@ class Zip {
     std::uint64_t count = get<2>(file_, *end + 10), at = get<4>(file_, *end + 16);
     if (*end >= kLocatorSize && get<4>(file_, *end - kLocatorSize) == kLocator64) {
       const std::uint64_t end64 = get<8>(file_, *end - kLocatorSize + 8);
-      if (!inside(file_, end64, kEnd64Size) || get<4>(file_, end64) != kEnd64) return malformed("its directory is broken");
+      if (!inside(file_, end64, kEnd64Size) || get<4>(file_, end64) != kEnd64)
+        return malformed("its directory is broken");
       count = get<8>(file_, end64 + 32);
       at = get<8>(file_, end64 + 48);
     }
     std::vector<Member> members;
     for (std::uint64_t i = 0; i < count; ++i) {
-      if (!inside(file_, at, kCentralSize) || get<4>(file_, at) != kCentral) return malformed("its directory is broken");
-      const std::uint64_t name = get<2>(file_, at + 28), extra = get<2>(file_, at + 30), comment = get<2>(file_, at + 32);
+      if (!inside(file_, at, kCentralSize) || get<4>(file_, at) != kCentral)
+        return malformed("its directory is broken");
+      const std::uint64_t name = get<2>(file_, at + 28), extra = get<2>(file_, at + 30),
+                          comment = get<2>(file_, at + 32);
       if (!inside(file_, at + kCentralSize, name + extra + comment)) return malformed("its directory is broken");
       members.push_back(member(at, name, file_.subspan(at + kCentralSize + name, extra)));
       at += kCentralSize + name + extra + comment;
@@ -73,7 +75,8 @@ class Zip {
     if (m.encrypted || (m.method != 0 && m.method != Z_DEFLATED)) {
       return malformed("'" + m.name + "' is packed in a way that is not known");
     }
-    if (!inside(file_, m.at, kLocalSize) || get<4>(file_, m.at) != kLocal) return malformed("'" + m.name + "' is broken");
+    if (!inside(file_, m.at, kLocalSize) || get<4>(file_, m.at) != kLocal)
+      return malformed("'" + m.name + "' is broken");
     const std::uint64_t start = m.at + kLocalSize + get<2>(file_, m.at + 26) + get<2>(file_, m.at + 28);
     if (!inside(file_, start, m.packed)) return malformed("'" + m.name + "' is cut off");
     const Bytes packed = file_.subspan(start, m.packed);
@@ -161,19 +164,19 @@ class Zip {
 /// A local header or, with `at`, an entry of the directory.
 void put_header(std::vector<std::byte>& out, const std::string& name, Bytes data, std::optional<std::uint64_t> at) {
   put(out, at ? kCentral : kLocal, 4);
-  if (at) put(out, 20, 2);        // made by version 2.0
-  put(out, 20, 2);                // needs it
-  put(out, 0x0800, 2);            // names are UTF-8
-  put(out, 0, 2);                 // stored
-  put(out, 0, 2);                 // time: the same bytes every time
-  put(out, 0x21, 2);              // 1980-01-01, the first date there is
+  if (at) put(out, 20, 2);  // made by version 2.0
+  put(out, 20, 2);          // needs it
+  put(out, 0x0800, 2);      // names are UTF-8
+  put(out, 0, 2);           // stored
+  put(out, 0, 2);           // time: the same bytes every time
+  put(out, 0x21, 2);        // 1980-01-01, the first date there is
   put(out, crc32_z(crc32_z(0, nullptr, 0), reinterpret_cast<const Bytef*>(data.data()), data.size()), 4);
   put(out, data.size(), 4);
   put(out, data.size(), 4);
   put(out, name.size(), 2);
-  put(out, 0, 2);                 // nothing extra
+  put(out, 0, 2);  // nothing extra
   if (at) {
-    put(out, 0, 2 + 2 + 2 + 4);   // comment, disk, attributes
+    put(out, 0, 2 + 2 + 2 + 4);  // comment, disk, attributes
     put(out, *at, 4);
   }
   const auto* text = reinterpret_cast<const std::byte*>(name.data());
@@ -206,7 +209,8 @@ Result<std::vector<std::byte>> to_npz(std::span<const NamedTensor> tensors) {
   for (const NamedTensor& t : tensors) {
     const std::string name = t.name + ".npy";
     GANTRY_ASSIGN(const std::vector<std::byte> data, to_npy(t.tensor));
-    if (name.size() > 0xffff || out.size() + data.size() + directory.size() > kMax32 - 0x10000 || tensors.size() > 0xfffe) {
+    if (name.size() > 0xffff || out.size() + data.size() + directory.size() > kMax32 - 0x10000 ||
+        tensors.size() > 0xfffe) {
       return error(Code::output_too_large, "the tensors are too many or too large for a .npz file");
     }
     put_header(directory, name, data, out.size());

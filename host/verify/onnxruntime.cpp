@@ -47,24 +47,49 @@ struct Api {
 };
 
 enum Slot : std::size_t {
-  kGetErrorMessage = 2, kCreateEnv = 3, kCreateSession = 7, kRun = 9, kCreateSessionOptions = 10,
-  kSetSessionGraphOptimizationLevel = 23, kSetIntraOpNumThreads = 24, kSetInterOpNumThreads = 25,
-  kSessionGetInputCount = 30, kSessionGetOutputCount = 31, kSessionGetInputTypeInfo = 33,
-  kSessionGetOutputTypeInfo = 34, kSessionGetInputName = 36, kSessionGetOutputName = 37,
-  kCreateTensorWithDataAsOrtValue = 49, kIsTensor = 50, kGetTensorMutableData = 51, kCastTypeInfoToTensorInfo = 55,
-  kGetOnnxTypeFromTypeInfo = 56, kGetTensorElementType = 60, kGetDimensionsCount = 61, kGetDimensions = 62,
-  kGetSymbolicDimensions = 63, kGetTensorTypeAndShape = 65, kCreateCpuMemoryInfo = 69, kAllocatorFree = 76,
-  kGetAllocatorWithDefaultOptions = 78, kReleaseEnv = 92, kReleaseStatus = 93, kReleaseMemoryInfo = 94,
-  kReleaseSession = 95, kReleaseValue = 96, kReleaseTypeInfo = 98, kReleaseTensorTypeAndShapeInfo = 99,
+  kGetErrorMessage = 2,
+  kCreateEnv = 3,
+  kCreateSession = 7,
+  kRun = 9,
+  kCreateSessionOptions = 10,
+  kSetSessionGraphOptimizationLevel = 23,
+  kSetIntraOpNumThreads = 24,
+  kSetInterOpNumThreads = 25,
+  kSessionGetInputCount = 30,
+  kSessionGetOutputCount = 31,
+  kSessionGetInputTypeInfo = 33,
+  kSessionGetOutputTypeInfo = 34,
+  kSessionGetInputName = 36,
+  kSessionGetOutputName = 37,
+  kCreateTensorWithDataAsOrtValue = 49,
+  kIsTensor = 50,
+  kGetTensorMutableData = 51,
+  kCastTypeInfoToTensorInfo = 55,
+  kGetOnnxTypeFromTypeInfo = 56,
+  kGetTensorElementType = 60,
+  kGetDimensionsCount = 61,
+  kGetDimensions = 62,
+  kGetSymbolicDimensions = 63,
+  kGetTensorTypeAndShape = 65,
+  kCreateCpuMemoryInfo = 69,
+  kAllocatorFree = 76,
+  kGetAllocatorWithDefaultOptions = 78,
+  kReleaseEnv = 92,
+  kReleaseStatus = 93,
+  kReleaseMemoryInfo = 94,
+  kReleaseSession = 95,
+  kReleaseValue = 96,
+  kReleaseTypeInfo = 98,
+  kReleaseTensorTypeAndShapeInfo = 99,
   kReleaseSessionOptions = 100,
 };
 
-constexpr int kLogFatal = 4;            // ORT_LOGGING_LEVEL_FATAL
-constexpr int kLogError = 3;            // ORT_LOGGING_LEVEL_ERROR
-constexpr int kDisableOptimization = 0; // ORT_DISABLE_ALL
-constexpr int kTensorType = 1;          // ONNX_TYPE_TENSOR
-constexpr int kArenaAllocator = 1;      // OrtArenaAllocator
-constexpr int kMemTypeDefault = 0;      // OrtMemTypeDefault
+constexpr int kLogFatal = 4;             // ORT_LOGGING_LEVEL_FATAL
+constexpr int kLogError = 3;             // ORT_LOGGING_LEVEL_ERROR
+constexpr int kDisableOptimization = 0;  // ORT_DISABLE_ALL
+constexpr int kTensorType = 1;           // ONNX_TYPE_TENSOR
+constexpr int kArenaAllocator = 1;       // OrtArenaAllocator
+constexpr int kMemTypeDefault = 0;       // OrtMemTypeDefault
 
 /// Releases a handle at the end of its scope.
 template <std::size_t ReleaseSlot>
@@ -83,10 +108,10 @@ class Owned {
 };
 
 /// ONNXTensorElementDataType is in this order.
-constexpr DType kElementTypes[] = {
-    DType::undefined, DType::float32, DType::uint8,   DType::int8,    DType::uint16, DType::int16,
-    DType::int32,     DType::int64,   DType::string,  DType::boolean, DType::float16, DType::float64,
-    DType::uint32,    DType::uint64,  DType::complex64, DType::complex128, DType::bfloat16};
+constexpr DType kElementTypes[] = {DType::undefined,  DType::float32, DType::uint8,  DType::int8,   DType::uint16,
+                                   DType::int16,      DType::int32,   DType::int64,  DType::string, DType::boolean,
+                                   DType::float16,    DType::float64, DType::uint32, DType::uint64, DType::complex64,
+                                   DType::complex128, DType::bfloat16};
 
 DType from_element_type(int t) {
   return t >= 0 && t < static_cast<int>(std::size(kElementTypes)) ? kElementTypes[t] : DType::undefined;

@@ -85,7 +85,8 @@ Result<RuntimeKind> runtime_for(const std::filesystem::path& model) {
   in.read(head, sizeof head);
   if (std::memcmp(head + 4, "TFL3", 4) == 0) return RuntimeKind::litert;
   std::string extension = model.extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
   if (extension == ".onnx") return RuntimeKind::onnxruntime;
   if (extension == ".tflite") return RuntimeKind::litert;
   return error(Code::input_format, "only .onnx and .tflite files can be run").at(model.string());

@@ -1,9 +1,8 @@
 #include "host/verify/runtime.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <cstdlib>
+#include <dlfcn.h>
 
 #include "host/verify/library.hpp"
 
@@ -107,8 +106,7 @@ Status check_feeds(const std::vector<Port>& inputs, const std::map<std::string, 
                                              feed.type_text() + " is given for it");
     }
     const auto elements = element_count(feed.dims);
-    const auto bytes =
-        elements ? packed_bytes(feed.dtype, static_cast<std::uint64_t>(*elements)) : std::nullopt;
+    const auto bytes = elements ? packed_bytes(feed.dtype, static_cast<std::uint64_t>(*elements)) : std::nullopt;
     if (!bytes || *bytes != feed.bytes.size()) {
       return error(Code::verify_runtime, "what is given for the input '" + port.name + "' has " +
                                              std::to_string(feed.bytes.size()) + " bytes, not those of a " +

@@ -30,8 +30,7 @@ Result<Model> locate(const std::filesystem::path& path, const VerifyRequest& req
 Result<Feeds> feeds_for_candidate(const std::vector<Port>& inputs, const std::vector<Port>& reference_inputs,
                                   const Feeds& feeds) {
   Feeds result;
-  const bool by_name =
-      std::all_of(inputs.begin(), inputs.end(), [&](const Port& p) { return feeds.contains(p.name); });
+  const bool by_name = std::all_of(inputs.begin(), inputs.end(), [&](const Port& p) { return feeds.contains(p.name); });
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (by_name) {
       result[inputs[i].name] = feeds.at(inputs[i].name);
@@ -43,7 +42,8 @@ Result<Feeds> feeds_for_candidate(const std::vector<Port>& inputs, const std::ve
                                               ", and their names differ");
     }
   }
-  // A candidate in another layout (channels last) gets its permutation applied here, once the report knows one a tensor.
+  // A candidate in another layout (channels last) gets its permutation applied here, once the report knows one a
+  // tensor.
   return result;
 }
 
@@ -53,9 +53,8 @@ std::vector<OutputComparison> compare_all(const ModelRun& reference, const Model
     return std::find_if(candidate.outputs.begin(), candidate.outputs.end(),
                         [&](const NamedTensor& t) { return t.name == name; });
   };
-  const bool by_name = std::any_of(reference.outputs.begin(), reference.outputs.end(), [&](const NamedTensor& t) {
-    return find(t.name) != candidate.outputs.end();
-  });
+  const bool by_name = std::any_of(reference.outputs.begin(), reference.outputs.end(),
+                                   [&](const NamedTensor& t) { return find(t.name) != candidate.outputs.end(); });
   std::vector<OutputComparison> results;
   for (std::size_t i = 0; i < reference.outputs.size(); ++i) {
     const NamedTensor& want = reference.outputs[i];

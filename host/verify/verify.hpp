@@ -17,9 +17,9 @@ struct VerifyRequest {
   std::vector<std::string> inputs;             // "all.npz", "NAME=one.npy" or "one.npy"; random for those not given
   std::map<std::string, std::vector<std::int64_t>> shapes;  // for open dimensions; "" = of the only input
   std::uint64_t seed = 0;
-  double atol = 1e-4, rtol = 0;                // as numpy.allclose
-  std::filesystem::path onnxruntime, litert;   // library or folder; empty = find_runtime's places
-  double timeout_seconds = 600;                // for each of the two runs; 0 = none
+  double atol = 1e-4, rtol = 0;               // as numpy.allclose
+  std::filesystem::path onnxruntime, litert;  // library or folder; empty = find_runtime's places
+  double timeout_seconds = 600;               // for each of the two runs; 0 = none
 };
 
 /// Each model runs once, in a process of its own. Inputs and outputs are matched by name, and by position where their
