@@ -51,6 +51,7 @@ Command convert_command() {
   return {
       .name = "convert",
       .help = "Convert a model",
+      .usage = "IN -o OUT [options]",
       .positionals = {{.name = "IN", .help = "The model: .onnx"}},
       .flags = own + tolerance_flags() + plugin_flags() + common_flags(),
       .run = run,

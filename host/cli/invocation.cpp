@@ -209,7 +209,8 @@ int Invocation::finish(Status status) {
     if (std::none_of(report.diagnostics.begin(), report.diagnostics.end(), known)) report.add(status.error());
   }
   if (Status written = write_report(); !written.ok()) report.add(written.take_error());
-  if (command.ends_with_table && !quiet() && report.source_nodes > 0) out(printable(render_table(report)));
+  const bool converted = report.output_bytes > 0 || !report.has_errors();  // verification may have failed after it
+  if (command.ends_with_table && converted && !quiet()) out(printable(render_table(report)));
   if (Status closed = close_stdout(); !closed.ok()) report.add(closed.take_error());
   log_details();
   print_diagnostics();

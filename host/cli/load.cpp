@@ -41,6 +41,8 @@ Result<Model> load_model(const std::filesystem::path& path,
     model.semantics = onnx_format::make_semantics();
     return model;
   }
+  if (format == FileFormat::empty)
+    return error(Code::input_malformed, "'" + path.filename().string() + "' is empty").at(path.string());
   // All else goes to the reader of ONNX, whose refusal says what the file is.
   GANTRY_ASSIGN(onnx_format::ReadResult read, onnx_format::read(path, {.shapes = shapes}));
   model.graph = std::move(read.graph);

@@ -104,6 +104,7 @@ Command opt_command() {
   return {
       .name = "opt",
       .help = "Run passes on a graph and print its text form",
+      .usage = "FILE --passes=A,B [-o OUT] [options]",
       .positionals = {{.name = "FILE", .help = "The model: .onnx, .tflite, or the text form", .required = false}},
       .flags = own + plugin_flags() + common_flags(),
       .run = run,

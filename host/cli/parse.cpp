@@ -30,6 +30,23 @@ std::string version_text() {
   return "gantry " + std::string(kVersion) + " (plugin ABI " + abi_version() + ", " + build + " build)\n";
 }
 
+/// CLI11's help, with a usage line that says what one types.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  explicit HelpFormatter(std::string usage) : usage_(std::move(usage)) {}
+  std::string make_usage(const CLI::App*, std::string) const override { return "Usage: " + usage_ + "\n"; }
+
+ private:
+  std::string usage_;
+};
+
+std::string usage_of(const Command& command) {
+  if (!command.usage.empty()) return "gantry " + command.name + " " + command.usage;
+  std::string text = "gantry " + command.name;
+  for (const Positional& p : command.positionals) text += p.required ? " " + p.name : " [" + p.name + "]";
+  return text + (command.flags.empty() ? "" : " [options]");
+}
+
 CLI::App* subcommand(CLI::App& parent, const std::string& name, const std::string& help) {
   for (CLI::App* known : parent.get_subcommands([&](const CLI::App* a) { return a->get_name() == name; })) return known;
   CLI::App* app = parent.add_subcommand(name, help);
@@ -41,6 +58,7 @@ CLI::App* subcommand(CLI::App& parent, const std::string& name, const std::strin
 
 /// Every value stays a string: what it must look like is for the command to say, in its own words.
 void bind(Bound& bound) {
+  bound.app->formatter(std::make_shared<HelpFormatter>(usage_of(*bound.command)));
   for (const Positional& p : bound.command->positionals) {
     CLI::Option* option = bound.app->add_option(p.name, p.help)->type_size(1)->expected(1)->type_name(" ");
     bound.positionals.emplace_back(&p, option);
@@ -64,12 +82,17 @@ std::vector<Bound> build(CLI::App& root, const std::vector<Command>& commands) {
   root.allow_extras();
   root.require_subcommand(0, 1);
   root.set_help_flag("-h,--help", "Print this help");
+  root.formatter(std::make_shared<HelpFormatter>("gantry COMMAND ...      gantry COMMAND --help"));
   root.set_version_flag("--version", version_text(), "Print the version and that of the plugin ABI");
   std::vector<Bound> all;
   for (const Command& command : commands) {
     const std::size_t space = command.name.find(' ');
     CLI::App* parent = &root;
-    if (space != std::string::npos) parent = subcommand(root, command.name.substr(0, space), "Look at plugins");
+    if (space != std::string::npos) {
+      const std::string group = command.name.substr(0, space);
+      parent = subcommand(root, group, "Look at plugins");
+      parent->formatter(std::make_shared<HelpFormatter>("gantry " + group + " COMMAND ..."));
+    }
     Bound bound;
     bound.command = &command;
     bound.app = subcommand(*parent, command.name.substr(space == std::string::npos ? 0 : space + 1), command.help);

@@ -162,6 +162,7 @@ Command plugin_manifest_command() {
   return {
       .name = "plugin manifest",
       .help = "Open a plugin library and print its manifest",
+      .usage = "LIB [-o FILE]",
       .positionals = {{.name = "LIB", .help = "The library: .so"}},
       .flags = own,
       .run = manifest,
