@@ -46,15 +46,11 @@ bool giant_result(const Graph& g, const Node& node) {
   return out > kGiantBytes && out / kGiantFactor > in;
 }
 
-// A node like Shape or Size, whose result follows from the type of its operand: a folder may know it.
+// Shape and Size follow from the type of their operand, constant or not. They are the only operators that do: another
+// operator's folder may rely on constants.
 bool follows_from_types(const Graph& g, const Node& node) {
-  const bool small = std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) {
-    if (!v) return true;
-    const Type& t = g.value(v).type;
-    return is_integer(t.dtype) && t.ranked && t.rank() <= 1 && t.elements().value_or(INT64_MAX) <= 1024;
-  });
-  return small && std::all_of(node.inputs.begin(), node.inputs.end(),
-                              [&](ValueId v) { return !v || g.value(v).type.is_static(); });
+  return (node.op.is("onnx", "Shape") || node.op.is("onnx", "Size")) && node.input(0) &&
+         g.value(node.input(0)).type.ranked;
 }
 
 }  // namespace

@@ -100,24 +100,26 @@ TEST(Normalize, FoldsByTypeButNothingGiant) {
     input %u: f32[N,3]
     const %c: i64[1] = [1000000]
     const %f: f32[1] = [1]
-    %shape: i64[2] = onnx.Try@1(%x)
-    %open: i64[2] = onnx.Try@1(%u)
-    %same: f32[2,3] = onnx.Try@1(%x)
+    %shape: i64[2] = onnx.Shape@1(%x)
+    %size: i64[] = onnx.Size@1(%u)
+    %other: i64[2] = onnx.Try@1(%x)
     %giant: f32[1000000] = onnx.Try@1(%c, %f)
     %small: f32[10] = onnx.Try@1(%c, %f)
     output "a" = %shape
-    output "b" = %open
-    output "c" = %same
+    output "b" = %size
+    output "c" = %other
     output "d" = %giant
     output "e" = %small
   })"));
   std::vector<std::string> asked;
-  bench.plugins.folders["Try"] = [&](Graph& g, NodeId n) -> Result<bool> {
-    asked.emplace_back(g.value(g.node(n).output(0)).name);
-    return false;
-  };
+  for (const std::string op : {"Shape", "Size", "Try"}) {
+    bench.plugins.folders[op] = [&](Graph& g, NodeId n) -> Result<bool> {
+      asked.emplace_back(g.value(g.node(n).output(0)).name);
+      return false;
+    };
+  }
   ASSERT_TRUE(bench.run("normalize").ok());
-  EXPECT_EQ(asked, (std::vector<std::string>{"shape", "small"}));
+  EXPECT_EQ(asked, (std::vector<std::string>{"shape", "size", "small"}));
 }
 
 TEST(Normalize, FunctionsThatCallThemselvesEnd) {
