@@ -91,6 +91,32 @@ Status hand_over(Graph& g, NodeId n, const FunctionProto& body, const Scope& sco
 
 }  // namespace
 
+Status OnnxSemantics::put_body(Graph& g, NodeId n, const FunctionProto& body, const onnx::OpSchema* schema) const {
+  const Node& node = g.node(n);
+  GANTRY_ASSIGN(const Attrs parameters, parameters_of(node, schema, body, tensors_));
+  GANTRY_ASSIGN(Opsets opsets, opsets_of(body.opset_import(), "it"));
+  if (schema) opsets.emplace("", newest_opset(""));  // bodies of ONNX's other domains need not say it
+  const std::string_view first = node.outputs.empty() ? node.op.name : g.value(node.outputs.front()).name;
+  const ImportSettings settings{.schemas = schemas_,
+                                .functions = functions_,
+                                .tensors = tensors_,
+                                .opsets = opsets,
+                                .is_library = schema != nullptr,
+                                .parameters = &parameters,
+                                .node_name = node.name,
+                                .prefix = std::string(node.name.empty() ? first : node.name)};
+  Scope scope;
+  for (int i = 0; i < body.input_size(); ++i) {
+    GANTRY_TRY(NodeImporter::define(scope, body.input(i), node.input(static_cast<std::size_t>(i))));
+  }
+  NodeImporter importer(g, settings);
+  GANTRY_TRY(importer.import_nodes(body.node(), g.before(n), scope));
+  GANTRY_TRY(importer.import_subgraphs());
+  GANTRY_TRY(hand_over(g, n, body, scope));
+  g.erase_node(n);
+  return {};
+}
+
 Result<bool> OnnxSemantics::expand(Graph& g, NodeId n) const {
   const Node& node = g.node(n);
   if (node.op.dialect != "onnx") return false;
@@ -102,32 +128,21 @@ Result<bool> OnnxSemantics::expand(Graph& g, NodeId n) const {
     body = schema ? library_body(*schema, g, n, built) : nullptr;
   }
   if (!body) return false;
-  const auto inputs = static_cast<std::size_t>(body->input_size());
-  if (node.inputs.size() > inputs || node.outputs.size() > static_cast<std::size_t>(body->output_size())) {
+  if (node.inputs.size() > static_cast<std::size_t>(body->input_size()) ||
+      node.outputs.size() > static_cast<std::size_t>(body->output_size())) {
     if (schema) return false;  // a list of operands, which a body cannot name
-    return error(Code::input_graph,
-                 cat("function ", quote(body->name()), " is called with too many operands or results"));
+    return error(Code::input_graph, "the function is called with too many operands or results")
+        .on_node(node.name)
+        .on_op(node.op.name);
   }
-
-  GANTRY_ASSIGN(const Attrs parameters, parameters_of(node, schema, *body, tensors_));
-  GANTRY_ASSIGN(const Opsets opsets, opsets_of(body->opset_import(), cat("function ", quote(body->name()))));
-  const std::string_view first = node.outputs.empty() ? node.op.name : g.value(node.outputs.front()).name;
-  const ImportSettings settings{.schemas = schemas_,
-                                .functions = functions_,
-                                .tensors = tensors_,
-                                .opsets = opsets,
-                                .parameters = &parameters,
-                                .node_name = node.name,
-                                .prefix = std::string(node.name.empty() ? first : node.name)};
-  Scope scope;
-  for (std::size_t i = 0; i < inputs; ++i) {
-    GANTRY_TRY(NodeImporter::define(scope, body->input(static_cast<int>(i)), node.input(i)));
+  const std::string name(node.name);
+  const std::string op = node.op.domain.empty() ? std::string(node.op.name) : cat(node.op.domain, "::", node.op.name);
+  if (Status status = put_body(g, n, *body, schema); !status.ok()) {
+    Diagnostic d = status.take_error();
+    d.message =
+        cat("in the function that it calls", d.node.empty() ? "" : cat(", at ", quote(d.node)), ": ", d.message);
+    return std::move(d).on_node(name).on_op(op);
   }
-  NodeImporter importer(g, settings);
-  GANTRY_TRY(importer.import_nodes(body->node(), g.before(n), scope));
-  GANTRY_TRY(importer.import_subgraphs());
-  GANTRY_TRY(hand_over(g, n, *body, scope));
-  g.erase_node(n);
   return true;
 }
 

@@ -6,6 +6,8 @@
 #include <onnx/defs/schema.h>
 #include <onnx/shape_inference/implementation.h>
 
+#include "host/formats/onnx/known_elements.hpp"
+#include "host/formats/onnx/loop_state.hpp"
 #include "host/formats/onnx/message.hpp"
 #include "host/formats/onnx/node_view.hpp"
 #include "host/formats/onnx/onnx_semantics.hpp"
@@ -67,11 +69,17 @@ class RegionInferencer final : public onnx::GraphInferencer {
   void give(ValueId input, const Type& type) {
     Type merged = graph_.value(input).type;
     if (!merge(merged, type)) {
+      if (merged.dtype == type.dtype && is_single(merged) && is_single(type)) return;
       status_ = error(Code::input_type, cat("input ", quote(graph_.value(input).name), " of a subgraph is ",
                                             merged.str(), ", but is given ", type.str()));
       throw onnx::InferenceError(status_.error().message);
     }
     graph_.set_type(input, std::move(merged));
+  }
+
+  // A condition may be a scalar here and a list of one there.
+  static bool is_single(const Type& type) {
+    return type.ranked && (type.rank() == 0 || (type.rank() == 1 && (!type.dims[0].known() || type.dims[0].size == 1)));
   }
 
   const Semantics& semantics_;
@@ -85,8 +93,12 @@ class RegionInferencer final : public onnx::GraphInferencer {
 
 class NodeContext final : public onnx::InferenceContext {
  public:
-  NodeContext(const Semantics& semantics, Graph& graph, NodeId node)
-      : semantics_(semantics), graph_(graph), view_(graph, node), outputs_(view_.node().outputs.size()) {}
+  NodeContext(const OnnxSemantics& semantics, Graph& graph, NodeId node)
+      : semantics_(semantics),
+        graph_(graph),
+        view_(graph, node),
+        outputs_(view_.node().outputs.size()),
+        elements_(graph, semantics.schemas()) {}
 
   const onnx::AttributeProto* getAttribute(const std::string& name) const override { return view_.attribute(name); }
   std::size_t getNumInputs() const override { return view_.node().inputs.size(); }
@@ -99,7 +111,9 @@ class NodeContext final : public onnx::InferenceContext {
   TypeProto* getOutputType(std::size_t i) override { return &outputs_[checked(i, outputs_.size())]; }
   bool hasOutput(std::size_t i) override { return view_.has_output(i); }
   const onnx::SparseTensorProto* getInputSparseData(std::size_t) const override { return nullptr; }
-  const onnx::TensorShapeProto* getSymbolicInput(std::size_t) const override { return nullptr; }
+  const onnx::TensorShapeProto* getSymbolicInput(std::size_t i) const override {
+    return elements_.of(view_.node().input(i));
+  }
   std::string getDisplayName() const override { return std::string(view_.node().op.name); }
 
   onnx::GraphInferencer* getGraphAttributeInferencer(const std::string& name) override {
@@ -126,10 +140,11 @@ class NodeContext final : public onnx::InferenceContext {
     return i;
   }
 
-  const Semantics& semantics_;
+  const OnnxSemantics& semantics_;
   Graph& graph_;
   NodeView view_;
   std::vector<TypeProto> outputs_;
+  mutable KnownElements elements_;
   std::map<std::string, std::unique_ptr<RegionInferencer>> regions_;
 };
 
@@ -151,6 +166,16 @@ bool is_informed(const Graph& graph, const Node& node) {
   return true;
 }
 
+// What a Loop stacks up has as many parts as it runs iterations.
+void set_trip_count(const Graph& graph, NodeId loop, NodeContext& context) {
+  const Dim count = trip_count(graph, loop);
+  const std::size_t carried = graph.node(loop).inputs.size() - std::min<std::size_t>(graph.node(loop).inputs.size(), 2);
+  for (std::size_t i = carried; count.known() && i < context.getNumOutputs(); ++i) {
+    auto* const type = context.getOutputType(i)->mutable_tensor_type();
+    if (type->shape().dim_size() > 0) type->mutable_shape()->mutable_dim(0)->set_dim_value(count.size);
+  }
+}
+
 Status merge_results(Graph& graph, NodeId n, NodeContext& context) {
   for (std::size_t i = 0; i < graph.node(n).outputs.size(); ++i) {
     const ValueId result = graph.node(n).outputs[i];
@@ -167,15 +192,27 @@ Status merge_results(Graph& graph, NodeId n, NodeContext& context) {
   return {};
 }
 
+// The schemas for ONNX's own walk through a body, without its registry, which makes all of them.
+class Registry final : public onnx::ISchemaRegistry {
+ public:
+  explicit Registry(const Schemas& schemas) : schemas_(schemas) {}
+  const onnx::OpSchema* GetSchema(const std::string& name, int version, const std::string& domain) const override {
+    return schemas_.find(plain_domain(domain), name, version);
+  }
+
+ private:
+  const Schemas& schemas_;
+};
+
 // By the types of the function's body. What the body complains of is found, with its place, when it is expanded.
-void infer_by_body(const onnx::FunctionProto& body, const FunctionTable& functions, NodeContext& context) {
+void infer_by_body(const onnx::FunctionProto& body, const OnnxSemantics& semantics, NodeContext& context) {
+  const Registry registry(semantics.schemas());
   onnx::shape_inference::ModelLocalFunctionsMap others;
-  functions.for_each([&](const onnx::FunctionProto& f) {
+  semantics.functions().for_each([&](const onnx::FunctionProto& f) {
     others.emplace(cat(plain_domain(f.domain()), "::", f.name(), f.overload().empty() ? "" : "::", f.overload()), &f);
   });
   try {
-    onnx::shape_inference::InferShapeForFunctionNode(body, onnx::OpSchemaRegistry::Instance(), context,
-                                                     onnx::ShapeInferenceOptions(), others);
+    onnx::shape_inference::InferShapeForFunctionNode(body, &registry, context, onnx::ShapeInferenceOptions(), others);
   } catch (const std::exception&) {  // nothing is known then
   }
 }
@@ -187,17 +224,19 @@ Status OnnxSemantics::infer(Graph& g, NodeId n) const {
   if (node.op.dialect != "onnx") return {};
   NodeContext context(*this, g, n);
   if (const onnx::FunctionProto* const function = functions_.find(node.op.domain, node.op.name)) {
-    infer_by_body(*function, functions_, context);
+    infer_by_body(*function, *this, context);
     return merge_results(g, n, context);
   }
   const onnx::OpSchema* const schema = schemas_.find(node.op.domain, node.op.name, node.op.version);
   if (!schema) return {};
   if (!schema->has_type_and_shape_inference_function()) {
-    if (const onnx::FunctionProto* const body = schema->GetFunction()) infer_by_body(*body, functions_, context);
+    if (const onnx::FunctionProto* const body = schema->GetFunction()) infer_by_body(*body, *this, context);
     return merge_results(g, n, context);
   }
+  if (node.op.is("onnx", "Loop")) infer_loop_state(*this, g, n);
   try {
     schema->GetTypeAndShapeInferenceFunction()(context);
+    if (node.op.is("onnx", "Loop")) set_trip_count(g, n, context);
   } catch (const onnx::InferenceError& e) {
     if (Status inner = context.take_inner_error(); !inner.ok()) return inner;
     if (is_informed(g, node)) return on(error(Code::input_type, plain(e.what())), node);

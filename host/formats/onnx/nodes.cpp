@@ -111,7 +111,7 @@ Result<int> NodeImporter::since_version(const NodeProto& node, std::string_view 
     return error(Code::input_opset, cat("operator ", node.op_type(), " was removed in opset ", schema->since_version(),
                                         " of ", shown_domain(domain), ", and the model imports ", version));
   }
-  GANTRY_TRY(verify(*schema, node));
+  if (!settings_.is_library) GANTRY_TRY(verify(*schema, node));
   return schema->since_version();
 }
 
@@ -122,6 +122,7 @@ Result<Attrs> NodeImporter::attributes(const NodeProto& node) const {
     if (proto.name().empty()) return error(Code::input_malformed, "an attribute has no name");
     if (proto.ref_attr_name().empty()) {
       if (proto.type() == AttributeProto::GRAPH) continue;
+      if (proto.type() == AttributeProto::UNDEFINED && settings_.is_library) continue;  // an optional one, not given
       GANTRY_ASSIGN(Attr attr, to_attr(proto, settings_.tensors));
       if (attrs.emplace(proto.name(), std::move(attr)).second) continue;
       return error(Code::input_malformed, cat("attribute ", quote(proto.name()), " is given twice"));

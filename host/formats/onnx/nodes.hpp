@@ -42,6 +42,7 @@ struct ImportSettings {
   TensorSource& tensors;
   const Opsets& opsets;
   bool keep_shapes = true;  // of value_info and outputs; else only their element types count
+  bool is_library = false;  // a body out of the ONNX library, which is not checked again
   // In a function body:
   const Attrs* parameters = nullptr;  // its attributes, to which nodes may refer
   std::string_view node_name;         // every node gets this name, if there is one

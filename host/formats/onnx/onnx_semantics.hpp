@@ -28,6 +28,8 @@ class OnnxSemantics final : public Semantics {
   TensorSource& tensors() const { return tensors_; }
 
  private:
+  Status put_body(Graph& g, NodeId n, const onnx::FunctionProto& body, const onnx::OpSchema* schema) const;
+
   Schemas schemas_;
   FunctionTable functions_;
   mutable TensorSource tensors_;  // remembers the external files that it has opened

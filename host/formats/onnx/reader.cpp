@@ -79,7 +79,8 @@ std::set<std::string_view> initialized(const onnx::GraphProto& proto) {
 Result<Type> input_type(const onnx::ValueInfoProto& input) {
   const std::string shown = quote(input.name());
   if (const auto container = container_name(input.type()); !container.empty()) {
-    return error(Code::unsupported_type, cat("input ", shown, " is a ", container, ", which Gantry does not handle"));
+    return error(Code::unsupported_type,
+                 cat("input ", shown, " is of kind ", container, ", which Gantry does not handle"));
   }
   const Type type = to_type(input.type());
   if (type.dtype != DType::undefined) return type;
