@@ -29,7 +29,7 @@ CPP_HEADERS = {"c" + name for name in C_HEADERS} | set(
     "variant vector version".split()
 )
 POSIX = re.compile(r"(sys|linux)/\w+\.h|(dlfcn|elf|fcntl|link|poll|pthread|unistd)\.h")
-GENERATED = re.compile(r"\w+_(generated|bfbs)\.h")  # of host/formats/tflite, by flatc
+GENERATED = re.compile(r"\w+_(generated|bfbs)\.h")  # made in the build, of one folder of host/formats/
 
 # What each folder of the host may include besides itself and the standard library.
 USES = {
@@ -94,7 +94,8 @@ def check_host(path, quoted, name):
     if path.suffix != ".cpp":
         return "third-party and system headers are included in .cpp files only"
     if GENERATED.fullmatch(name):
-        return None if path.is_relative_to("host/formats/tflite") else "only host/formats/tflite/ knows the schema"
+        owner = "host/formats/onnx" if name.startswith("onnx_") else "host/formats/tflite"
+        return None if path.is_relative_to(owner) else f"only {owner}/ includes it"
     if quoted and not POSIX.fullmatch(name):
         return 'files of the tree are included by their path from the root: "host/..."'
     return None
