@@ -31,7 +31,8 @@ struct PatternInfo {
 /// Limits of a target operator's kernel.
 struct Limits {
   int min_rank = 0, max_rank = 0;    // max_rank 0 = none
-  std::uint64_t dtypes = 0;          // bit 1 << DType; 0 = any
+  std::uint64_t dtypes = 0;          // of result 0, bit 1 << DType; 0 = any
+  std::uint64_t operand_dtypes = 0;  // of operand 0
 };
 
 class Extensions {
@@ -62,6 +63,9 @@ class Extensions {
   virtual const Semantics& semantics() const = 0;
   /// null if the operator is not defined by an open plugin.
   virtual const Limits* limits(const Op& op) const = 0;
+
+  /// Layout rule in the notation of host/layout/rules.hpp; empty if there is none.
+  virtual std::string_view layout_rule(const Op&) const { return {}; }
 
   /// Called with each note or warning of a plugin, as it comes.
   virtual std::vector<Diagnostic> take_messages() = 0;

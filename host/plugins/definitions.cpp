@@ -60,7 +60,7 @@ Status Definitions::add(const OpenPlugin& plugin) {
           .try_this("keep only one of " + d.plugin->manifest->file.string() + " and " + plugin.manifest->file.string() +
                     " on the search path");
     }
-    forms.push_back({&plugin, &o, Limits{o.min_rank, o.max_rank, o.dtypes}});
+    forms.push_back({&plugin, &o, Limits{o.min_rank, o.max_rank, o.dtypes, o.operand_dtypes}});
   }
   return {};
 }
@@ -151,10 +151,14 @@ Status Definitions::check_limits(const Graph& g, NodeId id) const {
   };
   for (const ValueId v : n.inputs) GANTRY_TRY(check_rank(v));
   for (const ValueId v : n.outputs) GANTRY_TRY(check_rank(v));
-  if (limits.dtypes == 0 || !n.output(0)) return {};
-  const DType t = g.value(n.output(0)).type.dtype;
-  if (t == DType::undefined || (limits.dtypes & GANTRY_DTYPE_BIT(static_cast<unsigned>(t)))) return {};
-  return too(types_text(limits.dtypes), std::string(dtype_name(t)));
+  const auto check_type = [&](ValueId v, std::uint64_t allowed) -> Status {
+    if (allowed == 0 || !v) return {};
+    const DType t = g.value(v).type.dtype;
+    if (t == DType::undefined || (allowed & GANTRY_DTYPE_BIT(static_cast<unsigned>(t)))) return {};
+    return too(types_text(allowed), std::string(dtype_name(t)));
+  };
+  GANTRY_TRY(check_type(n.output(0), limits.dtypes));
+  return check_type(n.input(0), limits.operand_dtypes);
 }
 
 }  // namespace gantry::plugins

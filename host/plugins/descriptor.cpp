@@ -87,6 +87,7 @@ Status check(const gantry_pattern& p, const std::string& record) {
 Status check(const gantry_operator& o, const std::string& record) {
   GANTRY_TRY(check_key(o.key, record + ".key"));
   GANTRY_TRY(take_text(o.note, record + ".note"));
+  GANTRY_TRY(take_text(o.layout, record + ".layout"));
   if (o.min_rank < 0 || o.max_rank < 0 || (o.max_rank != 0 && o.max_rank < o.min_rank)) {
     return wrong_argument(record + ": ranks from " + std::to_string(o.min_rank) + " to " + std::to_string(o.max_rank));
   }

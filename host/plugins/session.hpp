@@ -33,6 +33,7 @@ class Session final : public Extensions {
   Result<bool> apply(const PatternInfo& p, Graph& g, NodeId root) override;
   const Semantics& semantics() const override { return definitions_; }
   const Limits* limits(const Op& op) const override;
+  std::string_view layout_rule(const Op& op) const override;
   std::vector<Diagnostic> take_messages() override { return std::exchange(messages_, {}); }
 
  private:

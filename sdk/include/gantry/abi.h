@@ -244,7 +244,7 @@ typedef struct gantry_pattern {
   const void* data;
 } gantry_pattern;
 
-/* What one plugin, the owner of the domain, declares of an operator. (Layout rules come with a later minor.) */
+/* What one plugin, the owner of the domain, declares of an operator. */
 typedef struct gantry_operator {
   uint32_t struct_size;
   uint32_t reserved;
@@ -257,6 +257,9 @@ typedef struct gantry_operator {
   int32_t min_rank, max_rank;  /* of every operand and result; max_rank 0 = no limit */
   uint64_t dtypes;             /* bits GANTRY_DTYPE_BIT that result 0 may have; 0 = any */
   gantry_str note;             /* for people: what is special; may be empty */
+  uint64_t operand_dtypes;     /* bits GANTRY_DTYPE_BIT that operand 0 may have; 0 = any */
+  gantry_str layout;           /* which orders of axes it can run in, in the notation of docs/layout.md; empty: the
+                                  logical order of every operand and result */
 } gantry_operator;
 
 typedef struct gantry_option {

@@ -71,6 +71,18 @@ template <class... T>
 constexpr TypeLimit types(T... t) {
   return {(GANTRY_DTYPE_BIT(static_cast<gantry_dtype>(t)) | ...)};
 }
+struct OperandTypes {
+  std::uint64_t bits = 0;
+};
+template <class... T>
+constexpr OperandTypes operand_types(T... t) {
+  return {(GANTRY_DTYPE_BIT(static_cast<gantry_dtype>(t)) | ...)};
+}
+struct LayoutText {
+  std::string_view text;
+};
+/// Which orders of axes the operator can run in: layout("L S -> L S"); see docs/layout.md.
+constexpr LayoutText layout(std::string_view text) { return {text}; }
 struct NoteText {
   std::string_view text;
 };
@@ -226,6 +238,8 @@ inline void apply(gantry_operator& r, FoldBy f) {
 inline void apply(gantry_operator& r, RankLimit l) { r.min_rank = l.min, r.max_rank = l.max; }
 inline void apply(gantry_operator& r, TypeLimit l) { r.dtypes = l.bits; }
 inline void apply(gantry_operator& r, Limits l) { apply(r, l.rank), apply(r, l.types); }
+inline void apply(gantry_operator& r, OperandTypes l) { r.operand_dtypes = l.bits; }
+inline void apply(gantry_operator& r, LayoutText l) { r.layout = view(l.text); }
 inline void apply(gantry_operator& r, NoteText n) { r.note = view(n.text); }
 inline void apply(gantry_plugin& p, License l) { p.license = view(l.text); }
 inline void apply(gantry_plugin& p, Description d) { p.description = view(d.text); }

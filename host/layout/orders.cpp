@@ -1,0 +1,162 @@
+// A variable for each operator, whose labels are the choices that its rule allows; for each root and order that some
+// reader may demand a variable that says whether a copy in that order exists. A copy in another order than the produced
+// one costs the root's bytes and a node, once, however many read it.
+#include "host/layout/orders.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace gantry::layout {
+namespace {
+
+// Ties are broken by units far below a byte: fewer blocks against the value's own logical orders is better for shapes.
+constexpr Cost kByte = Cost{1} << 16;
+
+struct Reader {
+  std::size_t op, operand;
+};
+
+class Setup {
+ public:
+  Setup(const Model& m, const Candidates& c, const CostModel& cost) : m_(m), c_(c), cost_(cost), readers_(m.roots.size()), producer_(m.roots.size()) {}
+
+  Status build() {
+    for (std::size_t i = 0; i < m_.operators.size(); ++i) {
+      const Operator& op = m_.operators[i];
+      if (c_.choices[i].empty()) return error(Code::internal, "layout: no candidate order fits an operator");
+      for (std::size_t k = 0; k < op.operands.size(); ++k) {
+        const Operand& o = op.operands[k];
+        if (o.result) producer_[o.root] = {i, k};
+        else readers_[o.root].push_back({i, k});
+      }
+      problem_.add_variable(own_costs(i));
+    }
+    for (std::size_t r = 0; r < m_.roots.size(); ++r) add_root(r);
+    return {};
+  }
+
+  const Problem& problem() const { return problem_; }
+
+  Orders read(const Solution& s) const {
+    Orders out;
+    out.choice.assign(s.label.begin(), s.label.begin() + static_cast<std::ptrdiff_t>(m_.operators.size()));
+    for (std::size_t r = 0; r < m_.roots.size(); ++r) {
+      const std::size_t made = order_at(producer_[r], out.choice);
+      out.produced.push_back(made);
+      std::vector<std::size_t> copies;
+      for (const Reader& reader : readers_[r]) {
+        const std::size_t o = order_at(reader, out.choice);
+        if (o != made && std::find(copies.begin(), copies.end(), o) == copies.end()) copies.push_back(o);
+      }
+      for (std::size_t o : copies) {
+        out.copies.push_back({r, o});
+        out.cost += m_.roots[r].bytes + cost_.node;
+      }
+    }
+    out.optimal = s.optimal && c_.dropped == 0;
+    out.lower_bound = s.optimal ? out.cost : std::min(out.cost, s.lower_bound / kByte);
+    out.solver = s;
+    out.solver.label.clear();
+    return out;
+  }
+
+ private:
+  std::size_t order_at(const Reader& r, const std::vector<std::size_t>& choice) const { return c_.choices[r.op][choice[r.op]][r.operand]; }
+  std::size_t order_of(const Reader& r, std::size_t choice) const { return c_.choices[r.op][choice][r.operand]; }
+
+  /// Ties only.
+  Cost tie(std::size_t root, std::size_t order) const {
+    std::size_t best = m_.roots[root].atoms.size();
+    for (ValueId v : m_.roots[root].members) best = std::min(best, runs(c_.orders[root][order], m_.placed.at(v).map));
+    return best > 1 ? static_cast<Cost>(best - 1) : 0;
+  }
+
+  std::vector<Cost> own_costs(std::size_t i) const {
+    const Operator& op = m_.operators[i];
+    std::vector<Cost> costs;
+    for (const Choice& choice : c_.choices[i]) {
+      Cost sum = 0;
+      for (std::size_t k = 0; k < op.operands.size(); ++k)
+        if (op.operands[k].result) sum += tie(op.operands[k].root, choice[k]);
+      // Inputs and outputs that may move do so where it costs nothing: their moved order is alternative 0.
+      if (op.kind != Operator::Kind::node && op.operands[0].alternatives.size() > 1)
+        sum += c_.orders[op.operands[0].root][choice[0]] == m_.placed.at(op.operands[0].value).map ? 8 : 0;
+      costs.push_back(sum);
+    }
+    return costs;
+  }
+
+  Cost copy_cost(std::size_t r, std::size_t from, std::size_t to) const {
+    if (from == to) return 0;
+    if (static_cast<int>(runs(c_.orders[r][from], c_.orders[r][to])) > cost_.max_rank) return kForbidden;
+    return (m_.roots[r].bytes + cost_.node) * kByte + tie(r, to);
+  }
+
+  void add_root(std::size_t r) {
+    const auto& readers = readers_[r];
+    const Reader& p = producer_[r];
+    const std::size_t made = c_.choices[p.op].size();
+    if (readers.empty() || c_.orders[r].size() < 2) return;
+    if (readers.size() == 1 && made * c_.choices[readers[0].op].size() <= 4096) {
+      const std::size_t n = c_.choices[readers[0].op].size();
+      std::vector<Cost> table;
+      for (std::size_t a = 0; a < made; ++a)
+        for (std::size_t b = 0; b < n; ++b) table.push_back(copy_cost(r, order_of(p, a), order_of(readers[0], b)));
+      problem_.add_pair(p.op, readers[0].op, std::move(table));
+      return;
+    }
+    std::map<std::size_t, std::size_t> copy;  // order -> variable
+    for (const Reader& reader : readers) {
+      for (std::size_t b = 0; b < c_.choices[reader.op].size(); ++b) {
+        const std::size_t o = order_of(reader, b);
+        if (!copy.contains(o)) copy.emplace(o, problem_.add_variable({0, 0}));
+      }
+    }
+    for (const auto& [o, t] : copy) {
+      std::vector<Cost> table;
+      for (std::size_t a = 0; a < made; ++a) table.insert(table.end(), {0, copy_cost(r, order_of(p, a), o)});
+      problem_.add_pair(p.op, t, std::move(table));
+      for (const Reader& reader : readers) demand(reader, o, t);
+    }
+  }
+
+  /// A choice that reads order o needs the copy.
+  void demand(const Reader& reader, std::size_t o, std::size_t t) {
+    std::vector<Cost> table;
+    bool any = false;
+    for (std::size_t b = 0; b < c_.choices[reader.op].size(); ++b) {
+      const bool needs = order_of(reader, b) == o;
+      any = any || needs;
+      table.insert(table.end(), {needs ? kForbidden : 0, 0});
+    }
+    if (any) problem_.add_pair(reader.op, t, std::move(table));
+  }
+
+  const Model& m_;
+  const Candidates& c_;
+  const CostModel& cost_;
+  std::vector<std::vector<Reader>> readers_;
+  std::vector<Reader> producer_;
+  Problem problem_;
+};
+
+}  // namespace
+
+std::size_t runs(const Seq& a, const Seq& b) {
+  std::size_t n = b.empty() ? 0 : 1;
+  for (std::size_t i = 1; i < b.size(); ++i) {
+    const std::size_t at = a.find(b[i - 1]);
+    if (at + 1 >= a.size() || a[at + 1] != b[i]) ++n;
+  }
+  return n;
+}
+
+Result<Orders> solve_orders(const Model& m, const Candidates& c, const CostModel& cost, const SolverOptions& options) {
+  Setup setup(m, c, cost);
+  GANTRY_TRY(setup.build());
+  const Solution s = solve(setup.problem(), options);
+  if (!s.feasible) return error(Code::internal, "layout: the orders of the operators contradict each other");
+  return setup.read(s);
+}
+
+}  // namespace gantry::layout
