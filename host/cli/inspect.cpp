@@ -62,7 +62,7 @@ std::string as_text(const Model& m) {
   const Graph& g = m.graph;
   const Region& main = g.region(g.main());
   std::string text = row("file", m.path.string() + ", " + m.format_name + ", " + size_text(m.file_bytes));
-  text += row("graph", '"' + g.name + '"' + (g.producer.empty() ? "" : ", made by " + g.producer));
+  text += row("graph", '"' + g.name + '"' + (g.producer.empty() ? "" : ", " + g.producer));
   std::vector<std::string> lines;
   for (const auto& [domain, version] : g.opsets) lines.push_back(domain_text(domain) + " " + std::to_string(version));
   text += rows("opsets", lines);
@@ -83,7 +83,7 @@ std::string as_text(const Model& m) {
   const Weights w = count_weights(g);
   text += row("weights", count_text(w.tensors, "tensor") + ", " + size_text(w.bytes));
   lines.clear();
-  for (const auto& [key, value] : g.metadata) lines.push_back(key + ": " + one_line(value, 100));
+  for (const auto& [key, value] : g.metadata) lines.push_back(key + ": " + one_line(value, 160));
   return text + rows("metadata", lines);
 }
 

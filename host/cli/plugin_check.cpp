@@ -1,6 +1,6 @@
 // gantry plugin check LIB: whether a library is a plugin that this Gantry would load.
-#include "host/cli/elf_exports.hpp"
 #include "host/cli/invocation.hpp"
+#include "host/plugins/elf.hpp"
 #include "host/plugins/manifest.hpp"
 
 namespace gantry::cli {
@@ -12,7 +12,7 @@ constexpr std::size_t kSymbolsNamed = 5;
 
 /// Only the entry may be exported: anything else could be taken for the symbol of another library.
 Status check_symbols(const std::filesystem::path& library) {
-  GANTRY_ASSIGN(const std::vector<std::string> names, exported_symbols(library));
+  GANTRY_ASSIGN(const std::vector<std::string> names, plugins::exported_symbols(library));
   std::string others;
   std::size_t count = 0;
   bool has_entry = false;

@@ -33,6 +33,8 @@ constexpr int kMachine = EM_NONE;  // not checked
 
 // More symbols or segments than any plugin has; keeps what a broken file can ask for small.
 constexpr std::uint64_t kMostBytes = 256u << 20;
+constexpr std::size_t kLongestName = 4096;  // of a symbol, to look at
+constexpr std::size_t kMostListed = 1000;
 
 class File {
  public:
@@ -125,10 +127,9 @@ const char* check_segments(File& file, const std::vector<Segment>& segments) {
   return check_dynamic(file, segments, *dynamic);
 }
 
-// Whether the table of dynamic symbols defines the symbol. A library without section headers is given the benefit of
-// the doubt: looking the symbol up after opening decides.
-const char* check_export(File& file, const Header& h, std::string_view symbol) {
-  if (h.e_shnum == 0) return nullptr;
+// Calls `f` with the name of every dynamic symbol that the library defines and lets others see.
+template <class F>
+const char* for_each_export(File& file, const Header& h, F f) {
   const auto sections = file.read<Section>(h.e_shoff, h.e_shnum);
   if (!sections) return "it is cut short";
   for (const Section& s : *sections) {
@@ -139,13 +140,25 @@ const char* check_export(File& file, const Header& h, std::string_view symbol) {
     const auto names = file.read<char>(strings.sh_offset, strings.sh_size);
     if (!names) return "its section header is broken";
     const std::string_view text(names->data(), names->size());
-    const bool found = std::ranges::any_of(*symbols, [&](const Symbol& y) {
-      return y.st_shndx != SHN_UNDEF && y.st_name < text.size() && text.substr(y.st_name).starts_with(symbol) &&
-             text.substr(y.st_name + symbol.size()).starts_with('\0');
-    });
-    if (!found) return "it does not export gantry_plugin_entry, so it is no plugin of Gantry";
+    for (const Symbol& y : *symbols) {
+      const auto binding = y.st_info >> 4, visibility = y.st_other & 3;  // as ELF64_ST_BIND and ELF64_ST_VISIBILITY
+      const bool visible = binding != STB_LOCAL && (visibility == STV_DEFAULT || visibility == STV_PROTECTED);
+      if (y.st_shndx == SHN_UNDEF || !visible || y.st_name >= text.size()) continue;
+      const std::string_view name = text.substr(y.st_name, kLongestName);
+      f(name.substr(0, name.find('\0')));
+    }
   }
   return nullptr;
+}
+
+// Whether the table of dynamic symbols defines the symbol. A library without section headers is given the benefit of
+// the doubt: looking the symbol up after opening decides.
+const char* check_export(File& file, const Header& h, std::string_view symbol) {
+  if (h.e_shnum == 0) return nullptr;
+  bool found = false;
+  const char* problem = for_each_export(file, h, [&](std::string_view name) { found = found || name == symbol; });
+  if (problem) return problem;
+  return found ? nullptr : "it does not export gantry_plugin_entry, so it is no plugin of Gantry";
 }
 
 const char* problem_of(File& file, std::string_view symbol) {
@@ -174,6 +187,25 @@ Status check_shared_library(const std::filesystem::path& path, std::string_view 
     return error(Code::plugin_load, std::string("the library cannot be opened: ") + text).at(path.string());
   }
   return {};
+}
+
+Result<std::vector<std::string>> exported_symbols(const std::filesystem::path& path) {
+  const auto problem = [&](const char* text) {
+    return error(Code::plugin_load, std::string("the library cannot be read: ") + text).at(path.string());
+  };
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return problem("it is no file");
+  File file(path);
+  const auto header = file.read<Header>(0, 1);
+  if (!header) return problem("it is no ELF file");
+  if (const char* text = check_header(header->front())) return problem(text);
+  std::vector<std::string> names;
+  const char* text = for_each_export(file, header->front(), [&](std::string_view name) {
+    if (names.size() < kMostListed) names.emplace_back(name);
+  });
+  if (text) return problem(text);
+  std::ranges::sort(names);
+  return names;
 }
 
 }  // namespace gantry::plugins
