@@ -65,7 +65,7 @@ Command check_command() {
   return {
       .name = "check",
       .help = "Tell whether a model converts, and all that stands in the way",
-      .positionals = {{.name = "IN", .help = "The model: .onnx"}},
+      .positionals = {{.name = "IN", .help = "The model: .onnx or .tflite"}},
       .flags = own + plugin_flags() + common_flags(),
       .run = run,
   };

@@ -36,7 +36,7 @@ struct Positional {
 struct Command {
   std::string name;  // "convert", "plugin list"
   std::string help;
-  std::string usage{};              // after the name, in the help; empty = the positionals
+  std::string usage{};  // after the name, in the help; empty = the positionals
   std::vector<Positional> positionals;
   std::vector<Flag> flags;
   Status (*run)(Invocation&);

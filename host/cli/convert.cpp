@@ -52,7 +52,7 @@ Command convert_command() {
       .name = "convert",
       .help = "Convert a model",
       .usage = "IN -o OUT [options]",
-      .positionals = {{.name = "IN", .help = "The model: .onnx"}},
+      .positionals = {{.name = "IN", .help = "The model: .onnx, or .tflite to clean it up"}},
       .flags = own + tolerance_flags() + plugin_flags() + common_flags(),
       .run = run,
       .ends_with_table = true,

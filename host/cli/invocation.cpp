@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "host/ir/text.hpp"
+#include "host/passes/pass.hpp"
 #include "host/report/render.hpp"
 #include "host/version.hpp"
 
@@ -182,7 +183,35 @@ Result<std::unique_ptr<PluginRegistry>> Invocation::open_plugins() {
     }
   }
 
-  return PluginRegistry::discover(search, std::move(settings), report);
+  GANTRY_ASSIGN(std::unique_ptr<PluginRegistry> registry,
+                PluginRegistry::discover(search, std::move(settings), report));
+  for (const std::string key : {"passes.disable", "passes.dump"})
+    GANTRY_TRY(check_pass_names(key, registry->manifests()));
+  return registry;
+}
+
+Status Invocation::check_pass_names(const std::string& key, const std::vector<Manifest>& manifests) {
+  constexpr std::string_view pattern = "pattern:";
+  std::vector<std::string> passes, patterns;
+  for (const Pass& pass : all_passes()) passes.emplace_back(pass.name);
+  for (const Manifest& m : manifests)
+    for (const ManifestRow& row : m.rows)
+      if (row.kind == ManifestRow::Kind::pattern) patterns.push_back(std::string(pattern) + row.name);
+  const auto within = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  for (const std::string& name : config.get_strings(key)) {
+    if (within(passes, name) || within(patterns, name) || name == "*") continue;
+    const bool is_pattern = name.starts_with(pattern);
+    const std::string nearest = nearest_name(name, is_pattern ? patterns : passes);
+    const std::string hint = nearest.empty() ? "gantry opt --list shows the passes" : "did you mean " + nearest + "?";
+    // The plugin of a pattern may be on the search path of other runs only.
+    if (!is_pattern)
+      return error(Code::config_bad_value, key + ": there is no pass " + name).at(config.origin(key)).try_this(hint);
+    report.add(
+        warning(Code::warn_plugin, key + ": no plugin on the search path has the " + name).at(config.origin(key)));
+  }
+  return {};
 }
 
 Result<PipelineOptions> Invocation::pipeline_options(const std::filesystem::path& input) {

@@ -59,6 +59,7 @@ class Invocation {
   void print_diagnostics();
   void log_details();
   Status write_report();
+  Status check_pass_names(const std::string& key, const std::vector<Manifest>& manifests);
   Status close_stdout();
 
   Log log_;

@@ -69,6 +69,34 @@ TEST_F(BadInput, Opset) {
           "E0306");
 }
 
+TEST_F(BadInput, ExternalData) {
+  onnx::ModelProto model;
+  ASSERT_TRUE(model.ParseFromString(onnx_bytes(R"(<ir_version: 8, opset_import: ["" : 17]>
+    g (float[1,4] x) => (float[1,4] y) <float[4] b = {1, 2, 3, 4}> { y = Add(x, b) })")));
+  std::filesystem::create_directory(path("sub"));
+  file("outside.bin", std::string(16, '\0'));
+  file("sub/short.bin", std::string(15, '\0'));
+  file("sub/good.bin", std::string(16, '\0'));
+  std::filesystem::create_symlink(path("outside.bin"), path("sub/link.bin"));
+  onnx::TensorProto& tensor = *model.mutable_graph()->mutable_initializer(0);
+  tensor.clear_float_data();
+  tensor.clear_raw_data();
+  tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+  onnx::StringStringEntryProto& location = *tensor.add_external_data();
+  location.set_key("location");
+  const auto with = [&](const std::string& where) {
+    location.set_value(where);
+    return file("sub/m.onnx", model.SerializeAsString());
+  };
+  succeeds({"check", with("good.bin")});
+  for (const std::string& where :
+       {std::string("none.bin"), std::string("../outside.bin"), path("outside.bin"), std::string("short.bin"),
+        std::string("link.bin"), std::string("/dev/zero"), std::string()}) {
+    SCOPED_TRACE(where);
+    refused(with(where), "E0305");
+  }
+}
+
 TEST_F(BadInput, OutputFolder) {
   const std::string in = onnx("relu.onnx", kReluModel);
   EXPECT_THAT(fails({"convert", in, "-o", path("none/out.tflite")}, 7, "E0701").err, HasSubstr("none"));

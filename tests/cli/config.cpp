@@ -49,6 +49,23 @@ TEST_F(CliConfig, Errors) {
   fails({"check", in, "--log-file", path("none/log")}, 7, "E0701");
 }
 
+TEST_F(CliConfig, PresetsWork) {
+  const std::string in = onnx("relu.onnx", kReluModel);
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(GANTRY_TEST_SOURCE_DIR) + "/configs")) {
+    if (entry.path().extension() == ".toml")
+      succeeds({"convert", in, "-o", path("out.tflite"), "--config", entry.path().string()});
+  }
+}
+
+TEST_F(CliConfig, NamesOfPasses) {
+  const std::string in = onnx("relu.onnx", kReluModel);
+  EXPECT_THAT(fails({"check", in, "--set", "passes.disable=normalise"}, 2, "E0204").err,
+              HasSubstr("did you mean normalize?"));
+  fails({"opt", in, "--passes=normalize", "--set", "passes.dump=x"}, 2, "E0204");
+  EXPECT_THAT(succeeds({"check", in, "--set", "passes.disable=pattern:none"}).err, HasSubstr("pattern:none"));
+  EXPECT_THAT(succeeds({"check", in, "-v", "--set", "passes.disable=cse"}).err, HasSubstr("pass cse: off"));
+}
+
 TEST_F(CliConfig, OptionsOfPlugins) {
   const std::string in = onnx("m.onnx", R"(<ir_version: 8, opset_import: ["" : 17, "com.example.tiny" : 1]>
     g (float[1,4] x) => (float[1,4] y) { y = com.example.tiny.Tiny(x) })");
