@@ -21,7 +21,7 @@ std::string nth(std::string_view kind, std::size_t i) { return std::string(kind)
 
 class Checker {
  public:
-  Checker(const tflite::Model& model, std::span<const std::byte> file) : model_(model), file_(file) {}
+  Checker(const tflite::Model& model, std::span<const std::byte> file) : model_(model), file_(file), budget_(file.size()) {}
 
   Status run() {
     if (model_.version() != 3) return malformed("schema version " + std::to_string(model_.version()) + " is not 3");
@@ -87,6 +87,7 @@ class Checker {
     if (tensor_type_name(static_cast<std::int8_t>(t.type())).empty()) return malformed(what + " has an unknown type");
     if (t.buffer() >= std::max(model_.buffers()->size(), 1u)) return malformed(what + " has a buffer that does not exist");
     if (t.shape()) {
+      GANTRY_TRY(budget_.spend(t.shape()->size()));
       for (const std::int32_t d : *t.shape()) {
         if (d < 0) return malformed(what + " has a negative size");
       }
@@ -98,13 +99,13 @@ class Checker {
       }
     }
     const auto bytes = constant_bytes(model_, t, file_);
-    if (!bytes && !t.is_variable()) return {};
+    if (!bytes && !t.is_variable() && t.external_buffer() == 0) return {};
     if (bytes) GANTRY_TRY(check_constant(t, *bytes, what));
     ready_[i] = constant_[i] = true;
     return {};
   }
 
-  static Status check_constant(const tflite::Tensor& t, std::span<const std::byte> bytes, const std::string& what) {
+  Status check_constant(const tflite::Tensor& t, std::span<const std::byte> bytes, const std::string& what) {
     const DType type = dtype(static_cast<std::int8_t>(t.type()));
     if (t.sparsity() || type == DType::undefined) return {};
     std::vector<std::int64_t> dims;
@@ -112,6 +113,7 @@ class Checker {
     const auto elements = element_count(dims);
     if (!elements) return malformed(what + " is too large");
     if (type == DType::string) {
+      GANTRY_TRY(budget_.spend(bytes.size() / 4));
       const auto strings = string_count(bytes);
       if (!strings) return malformed(what + " does not hold strings");
       if (*strings != static_cast<std::uint64_t>(*elements)) return malformed(what + " has another number of strings than its shape says");
@@ -125,6 +127,7 @@ class Checker {
 
   Status check_inputs(const tflite::SubGraph& s) {
     if (!s.inputs()) return {};
+    GANTRY_TRY(budget_.spend(s.inputs()->size()));
     for (const std::int32_t t : *s.inputs()) {
       if (!exists(t)) return malformed("an input is a tensor that does not exist");
       if (constant_[static_cast<std::size_t>(t)]) return malformed(nth("tensor", static_cast<std::size_t>(t)) + " is an input, but constant");
@@ -136,8 +139,9 @@ class Checker {
 
   bool exists(std::int32_t t) const { return t >= 0 && static_cast<std::size_t>(t) < ready_.size(); }
 
-  Status check_operands(const fb::Vector<std::int32_t>* operands, const std::string& what, bool may_omit) const {
+  Status check_operands(const fb::Vector<std::int32_t>* operands, const std::string& what, bool may_omit) {
     if (!operands) return {};
+    GANTRY_TRY(budget_.spend(operands->size()));
     for (const std::int32_t t : *operands) {
       if (t == -1 && may_omit) continue;
       if (!exists(t)) return malformed(what + " name a tensor that does not exist");
@@ -163,11 +167,12 @@ class Checker {
     return check_subgraph_options(op, what);
   }
 
-  Status check_subgraph_options(const tflite::Operator& op, const std::string& what) const {
+  Status check_subgraph_options(const tflite::Operator& op, const std::string& what) {
     const OperatorInfo& info = *operator_of(*model_.operator_codes()->Get(op.opcode_index()));
     if (!info.options || std::ranges::none_of(info.options->fields, &FieldInfo::is_subgraph)) return {};
     const fb::Table* options = options_of(op, *info.options);
     if (!options) return malformed(what + " names no subgraph");
+    GANTRY_TRY(budget_.spend(options_bytes(*options, *info.options)));
     GANTRY_ASSIGN(const ReadOptions read, read_options(*options, *info.options));
     for (const auto& [field, index] : read.subgraphs) {
       if (index < 0 || static_cast<std::uint32_t>(index) >= model_.subgraphs()->size()) {
@@ -205,10 +210,19 @@ class Checker {
 
   const tflite::Model& model_;
   std::span<const std::byte> file_;
+  Budget budget_;
   std::vector<bool> ready_, constant_;  // of the subgraph at hand: has a value; has it from the start
 };
 
 }  // namespace
+
+Budget::Budget(std::size_t file_bytes) : left_(std::min<std::uint64_t>(16 * std::uint64_t{file_bytes} + (1 << 20), 1u << 30)) {}
+
+Status Budget::spend(std::uint64_t elements) {
+  if (elements > left_) return malformed("parts of it are used too often");
+  left_ -= elements;
+  return {};
+}
 
 const OperatorInfo* operator_of(const tflite::OperatorCode& code) {
   // The old field is one byte, and the new one is 0 in files from before it: the larger of the two counts.

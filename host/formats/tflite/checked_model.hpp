@@ -23,12 +23,23 @@ class Table;
 
 namespace gantry::tflite_format {
 
+/// In a damaged or hostile file many tables may share one list, so that a small file stands for a huge graph. Whoever
+/// walks a model pays for each element seen, from a purse that only such files empty.
+class Budget {
+ public:
+  explicit Budget(std::size_t file_bytes);
+  Status spend(std::uint64_t elements);
+
+ private:
+  std::uint64_t left_;
+};
+
 /// What check_model() promises of a model that it lets pass:
 /// - it has subgraphs and buffers; each subgraph has tensors, inputs, outputs and operators, and each operator inputs,
 ///   outputs, a known code and options that are its own or none;
 /// - indices of tensors, buffers, codes and subgraphs are in range; contents of buffers lie inside the file;
-/// - an operand is a constant, an input of the subgraph, a variable, or a result of an earlier operator or left out (-1);
-///   no tensor is a result twice;
+/// - an operand is a constant (here or in another file), an input of the subgraph, a variable, a result of an earlier
+///   operator, or left out (-1); no tensor is a result twice;
 /// - sizes are >= 0; constants have the bytes that their type and shape ask for (sparse ones are not looked into).
 /// Errors: input_malformed.
 Result<const tflite::Model*> check_model(std::span<const std::byte> file);

@@ -31,7 +31,10 @@ struct ReadOptions {
   std::vector<std::pair<std::string_view, std::int32_t>> subgraphs;  // field and index, in order
 };
 /// The inverse. `table` passed the verifier. Errors: input_malformed for a value that an enumeration does not have.
+/// Allocates no more than a small multiple of options_bytes().
 Result<ReadOptions> read_options(const flatbuffers::Table& table, const OptionsInfo& info);
+/// Bytes of the lists and strings of a table. (In a hostile file a list can belong to many tables.)
+std::uint64_t options_bytes(const flatbuffers::Table& table, const OptionsInfo& info);
 
 /// Attributes of a custom operator <-> a FlexBuffer map. Bytes that are no such map are one string attribute
 /// "custom_options", which is written as it stands.

@@ -6,7 +6,7 @@ namespace gantry::tflite_format {
 namespace {
 
 constexpr std::string_view kRaw = "custom_options";
-constexpr std::size_t kMaxBytes = 65536, kMaxKeys = 1024, kMaxTotal = 1 << 20;  // beyond these the bytes stay bytes
+constexpr std::size_t kMaxBytes = 65536, kMaxKeys = 1024;  // beyond these the bytes stay bytes
 
 template <class T, class Add>
 void add_list(flexbuffers::Builder& b, const char* key, const std::vector<T>& values, bool typed, Add add) {
@@ -37,6 +37,8 @@ struct Adder {
 // Reads values of a map; stops when more is read than a limit, since a few bytes can be referred to many times.
 class ValueReader {
  public:
+  explicit ValueReader(std::size_t bytes) : left_(16 * bytes + 4096) {}
+
   bool read(const flexbuffers::Reference& r, Attr& out) {
     if (r.IsIntOrUint()) out = r.AsInt64();
     else if (r.IsBool()) out = std::int64_t{r.AsBool()};
@@ -50,8 +52,10 @@ class ValueReader {
 
  private:
   bool spend(std::size_t bytes) {
-    spent_ += bytes + sizeof(std::string);
-    return spent_ <= kMaxTotal;
+    bytes += sizeof(std::string);
+    if (bytes > left_) return false;
+    left_ -= bytes;
+    return true;
   }
 
   // A list of one kind of elements; false if it is mixed or holds something else.
@@ -74,7 +78,7 @@ class ValueReader {
     return true;
   }
 
-  std::size_t spent_ = 0;
+  std::size_t left_;
 };
 
 bool read_map(std::span<const std::uint8_t> bytes, Attrs& out) {
@@ -88,7 +92,7 @@ bool read_map(std::span<const std::uint8_t> bytes, Attrs& out) {
   const flexbuffers::TypedVector keys = map.Keys();
   const flexbuffers::Vector values = map.Values();
   if (keys.size() != values.size() || keys.size() > kMaxKeys) return false;
-  ValueReader reader;
+  ValueReader reader(bytes.size());
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const std::string key = keys[i].AsKey();
     Attr value;

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <flatbuffers/flatbuffers.h>
 
 #include "host/formats/tflite/options.hpp"
@@ -74,6 +76,15 @@ bool is_default(const FieldInfo& f, const Table& t) {
 }
 
 }  // namespace
+
+std::uint64_t options_bytes(const Table& table, const OptionsInfo& info) {
+  std::uint64_t bytes = 0;
+  for (const FieldInfo& f : info.fields) {
+    if ((!f.is_vector && f.kind != FieldKind::text) || !table.CheckField(f.slot)) continue;
+    bytes += std::uint64_t{std::max<std::uint8_t>(f.width, 1)} * table.GetPointer<const flatbuffers::Vector<std::uint8_t>*>(f.slot)->size();
+  }
+  return bytes;
+}
 
 Result<ReadOptions> read_options(const Table& table, const OptionsInfo& info) {
   ReadOptions out;

@@ -143,7 +143,8 @@ Result<std::uint32_t> write_options(FlatBufferBuilder& builder, const Node& node
   }
   GANTRY_TRY(add_regions(builder, node, table, subgraph_of, fields));
   // Wide fields first, so that no padding is needed between them.
-  std::ranges::stable_sort(fields, std::greater(), [](const Ready& r) { return r.offset ? 4 : r.field->width; });
+  const auto key = [](const Ready& r) { return std::pair(r.offset ? -4 : -int{r.field->width}, r.field->slot); };
+  std::ranges::sort(fields, {}, key);
 
   const std::uint32_t start = builder.StartTable();
   for (const Ready& r : fields) {

@@ -1,6 +1,7 @@
 #include "host/formats/tflite/reader.hpp"
 
 #include <map>
+#include <tuple>
 #include <vector>
 
 #include <tflite_generated.h>
@@ -23,13 +24,13 @@ constexpr std::uint64_t kMaxWork = 4'000'000;  // operators and tensors; a subgr
 class ModelReader {
  public:
   ModelReader(const tflite::Model& model, std::span<const std::byte> file, std::shared_ptr<const void> owner)
-      : model_(model), file_(file), owner_(std::move(owner)) {}
+      : model_(model), file_(file), owner_(std::move(owner)), budget_(file.size()) {}
 
   Result<Graph> read() {
     const tflite::SubGraph& main = *model_.subgraphs()->Get(0);
     if (main.name()) g_.name = main.name()->str();
     if (model_.description()) g_.producer = model_.description()->str();
-    read_signature();
+    GANTRY_TRY(read_signature());
     GANTRY_TRY(read_subgraph(main, g_.main(), 0));
     read_metadata();
     return std::move(g_);
@@ -42,6 +43,9 @@ class ModelReader {
     work_ += s.tensors()->size() + (s.operators() ? s.operators()->size() : 0);
     if (depth > kMaxDepth || work_ > kMaxWork) {
       return error(Code::input_malformed, "its subgraphs use each other without end, or too often");
+    }
+    for (const tflite::Tensor* t : *s.tensors()) {
+      GANTRY_TRY(budget_.spend((t->shape() ? t->shape()->size() : 0) + (t->name() ? t->name()->size() : 0)));
     }
     Values values(s.tensors()->size());
     if (s.inputs()) {
@@ -68,6 +72,7 @@ class ModelReader {
     const OperatorInfo& info = *operator_of(code);
     ReadOptions options;
     if (const fb::Table* table = info.options ? options_of(op, *info.options) : nullptr) {
+      GANTRY_TRY(budget_.spend(options_bytes(*table, *info.options)));
       GANTRY_ASSIGN(options, read_options(*table, *info.options));
     }
     Op key{.dialect = "tflite", .domain = "", .name = info.name};
@@ -75,8 +80,10 @@ class ModelReader {
     if (info.name == "CUSTOM") {
       custom = code.custom_code()->str();
       key = {.dialect = "tflite", .domain = "custom", .name = custom, .version = code.version()};
+      GANTRY_TRY(budget_.spend(custom.size() + (op.custom_options() ? op.custom_options()->size() : 0)));
       if (op.custom_options()) options.attrs = read_custom_options({op.custom_options()->data(), op.custom_options()->size()});
     }
+    GANTRY_TRY(budget_.spend(op.inputs() ? op.inputs()->size() : 0));
     std::vector<ValueId> operands;
     for (std::uint32_t i = 0; op.inputs() && i < op.inputs()->size(); ++i) {
       const std::int32_t t = op.inputs()->Get(i);
@@ -97,6 +104,7 @@ class ModelReader {
     }
     for (const auto& [field, index] : options.subgraphs) {
       const tflite::SubGraph& inner = *model_.subgraphs()->Get(static_cast<std::uint32_t>(index));
+      GANTRY_TRY(budget_.spend(inner.name() ? inner.name()->size() : 0));
       const RegionId r = g_.add_region(n, field, inner.name() ? inner.name()->str() : std::string());
       GANTRY_TRY(read_subgraph(inner, r, depth + 1));
     }
@@ -112,6 +120,7 @@ class ModelReader {
     const auto bytes = constant_bytes(model_, tensor, file_);
     const Type type = type_of(tensor);
     const std::string what = "tensor \"" + name + "\"";
+    if (tensor.external_buffer() != 0) return error(Code::input_external_data, what + " lies in another file, which is not read");
     if (!bytes) return error(Code::unsupported_op, what + " is a variable, which the graph does not have");
     if (tensor.sparsity()) return error(Code::unsupported_type, what + " is a sparse constant, which the graph does not have");
     if (type.dtype == DType::undefined) {
@@ -120,9 +129,13 @@ class ModelReader {
     }
     std::vector<std::int64_t> dims;
     if (tensor.shape()) dims.assign(tensor.shape()->begin(), tensor.shape()->end());
+    if (type.dtype == DType::string) GANTRY_TRY(budget_.spend(bytes->size()));
     Constant c = type.dtype == DType::string ? Constant::strings(std::move(dims), *unpack_strings(*bytes))
                                              : Constant::view(type.dtype, std::move(dims), owner_, *bytes);
-    v = g_.add_constant(std::move(c), name);
+    // Each subgraph has tensors of its own; in the graph one constant serves all regions.
+    ValueId& known = constants_[{tensor.buffer(), name, type.str()}];
+    if (!known) known = g_.add_constant(std::move(c), name);
+    v = known;
     return v;
   }
 
@@ -140,20 +153,24 @@ class ModelReader {
   }
 
   // The first signature of the main subgraph has the names that people know.
-  void read_signature() {
-    if (!model_.signature_defs()) return;
+  Status read_signature() {
+    if (!model_.signature_defs()) return {};
     for (const tflite::SignatureDef* s : *model_.signature_defs()) {
       if (s->subgraph_index() != 0) continue;
-      read_names(s->inputs(), inputs_);
-      read_names(s->outputs(), outputs_);
-      return;
+      GANTRY_TRY(read_names(s->inputs(), inputs_));
+      return read_names(s->outputs(), outputs_);
     }
+    return {};
   }
 
   using Names = std::multimap<std::int32_t, std::string>;
-  static void read_names(const fb::Vector<fb::Offset<tflite::TensorMap>>* list, Names& names) {
-    if (!list) return;
-    for (const tflite::TensorMap* n : *list) names.emplace(static_cast<std::int32_t>(n->tensor_index()), n->name()->str());
+  Status read_names(const fb::Vector<fb::Offset<tflite::TensorMap>>* list, Names& names) {
+    if (!list) return {};
+    for (const tflite::TensorMap* n : *list) {
+      GANTRY_TRY(budget_.spend(n->name()->size()));
+      names.emplace(static_cast<std::int32_t>(n->tensor_index()), n->name()->str());
+    }
+    return {};
   }
 
   // A tensor that is an output twice has two names in the signature: each is given once.
@@ -183,6 +200,8 @@ class ModelReader {
   std::shared_ptr<const void> owner_;
   Graph g_;
   Names inputs_, outputs_;
+  std::map<std::tuple<std::uint32_t, std::string, std::string>, ValueId> constants_;  // by buffer, name and type
+  Budget budget_;
   std::uint64_t work_ = 0;
 };
 
