@@ -63,6 +63,8 @@ Status convert_graph(PassContext& c) {
   if (c.target != "tflite") return {};
   GANTRY_TRY(run("patterns", c));          // the same for the target's subgraphs
   GANTRY_TRY(clean_up(c));                 // nothing is left for the clean-ups to do
+  GANTRY_TRY(run("layout", c));            // transposes and reshapes are left only where operators disagree
+  GANTRY_TRY(clean_up(c));                 // what now stands side by side is one
   GANTRY_TRY(run("distinct_outputs", c));  // every output is a tensor of its own
   return run("limits", c);                 // the runtime's kernels can run every node
 }
@@ -178,7 +180,8 @@ Result<Source> convert_source(const fs::path& input, const PipelineOptions& opti
                                  .dump = options.dump,
                                  .on_dump = options.on_dump,
                                  .on_progress = options.on_progress,
-                                 .verify = options.verify_each_pass};
+                                 .verify = options.verify_each_pass,
+                                 .layout = options.layout};
   PassContext context{.graph = source.graph,
                       .report = report,
                       .plugins = *plugins,

@@ -12,6 +12,7 @@
 
 #include "host/ir/graph.hpp"
 #include "host/ir/result.hpp"
+#include "host/passes/pass.hpp"
 #include "host/plugins/registry.hpp"
 #include "host/report/report.hpp"
 
@@ -26,6 +27,7 @@ struct PipelineOptions {
   std::function<void(std::string_view title, const Graph&)> on_dump;
   std::function<void(std::string_view stage, std::size_t done, std::size_t total)> on_progress;
   bool allow_custom = false;
+  LayoutSettings layout;
   bool dry_run = false;                                         // everything but writing
 };
 

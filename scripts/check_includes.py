@@ -37,7 +37,7 @@ USES = {
     "report": {"ir"},
     "config": {"ir", "report"},
     "formats": {"ir", "report"},
-    "passes": {"ir", "report"},
+    "passes": {"ir", "report", "layout"},
     "layout": {"ir", "report"},
     "plugins": {"ir", "report", "passes"},
     "verify": {"ir", "report"},

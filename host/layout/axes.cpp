@@ -130,9 +130,7 @@ void Axes::refine() {
   }
 }
 
-std::set<std::int64_t> Axes::cuts(AxisOf a) const {
-  return size(a) <= 1 ? std::set<std::int64_t>{} : cuts_[find(a)];
-}
+std::set<std::int64_t> Axes::cuts(AxisOf a) const { return size(a) <= 1 ? std::set<std::int64_t>{} : cuts_[find(a)]; }
 
 std::vector<Atom> Axes::atoms(ValueId v) const {
   std::vector<Atom> out;
@@ -143,7 +141,8 @@ std::vector<Atom> Axes::atoms(ValueId v) const {
     std::vector<std::int64_t> at{1};
     for (std::int64_t c : cuts({v, static_cast<int>(i)})) at.push_back(c);
     at.push_back(d);
-    for (std::size_t k = at.size() - 1; k-- > 0;) out.push_back({static_cast<int>(i), at[k], d < 0 ? -1 : at[k + 1] / at[k]});
+    for (std::size_t k = at.size() - 1; k-- > 0;)
+      out.push_back({static_cast<int>(i), at[k], d < 0 ? -1 : at[k + 1] / at[k]});
   }
   return out;
 }

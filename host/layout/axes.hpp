@@ -1,5 +1,5 @@
-// Axes as atoms. A TRANSPOSE only renames axes and a RESHAPE only regroups them: each axis is cut into atoms, the common
-// refinement across every view that it passes through, and a value's layout is an order of its atoms.
+// Axes as atoms. A TRANSPOSE only renames axes and a RESHAPE only regroups them: each axis is cut into atoms, the
+// common refinement across every view that it passes through, and a value's layout is an order of its atoms.
 #pragma once
 
 #include <cstdint>
@@ -60,10 +60,11 @@ class Axes {
   bool refine_view(const View& v, bool& wall);
   bool refine_partial(const Partial& p);
   bool boundaries(ValueId v, std::set<std::int64_t>& out) const;
-  bool push(ValueId v, const std::set<std::int64_t>& at, std::map<std::pair<std::size_t, std::int64_t>, std::set<std::int64_t>>& add) const;
+  bool push(ValueId v, const std::set<std::int64_t>& at,
+            std::map<std::pair<std::size_t, std::int64_t>, std::set<std::int64_t>>& add) const;
 
   const Graph& graph_;
-  std::vector<std::size_t> first_;          // of each value: number of its axis 0
+  std::vector<std::size_t> first_;  // of each value: number of its axis 0
   mutable std::vector<std::size_t> parent_;
   std::vector<std::set<std::int64_t>> cuts_;  // of each class
   std::vector<View> views_;

@@ -88,7 +88,9 @@ bool grain_of_tables(const Graph& g, const Node& n, Binding& b, const std::map<s
   const std::size_t rank = rank_of(g, x);
   for (std::size_t i = 0; i < rank; ++i) {
     const std::int64_t in = size_of(g, x, i), out = size_of(g, y, i);
-    const auto entry = [&](const auto& table, std::size_t k, std::int64_t otherwise) { return table && k < table->size() ? (*table)[k] : otherwise; };
+    const auto entry = [&](const auto& table, std::size_t k, std::int64_t otherwise) {
+      return table && k < table->size() ? (*table)[k] : otherwise;
+    };
     const std::int64_t step = entry(t.strides, i, 1), repeat = entry(t.repeats, i, 1);
     std::int64_t begin = entry(t.begin, i, 0), before = entry(t.pads, 2 * i, 0), after = entry(t.pads, 2 * i + 1, 0);
     if (begin < 0) begin += in;
@@ -96,9 +98,12 @@ bool grain_of_tables(const Graph& g, const Node& n, Binding& b, const std::map<s
     if (!moved) continue;
     std::int64_t grain = 1;
     if (in >= 0 && out >= 0 && step == 1 && !t.mirror) {
-      if (t.repeats) grain = in;
-      else if (t.pads) grain = std::gcd(std::gcd(before, after), in);
-      else grain = std::gcd(std::gcd(begin, in), out);
+      if (t.repeats)
+        grain = in;
+      else if (t.pads)
+        grain = std::gcd(std::gcd(before, after), in);
+      else
+        grain = std::gcd(std::gcd(begin, in), out);
     }
     b.grain[star(rank, i)] = std::max<std::int64_t>(1, grain);
   }
@@ -136,7 +141,8 @@ bool bind_operand(const Graph& g, const Node& n, Binding& b, std::size_t i, bool
     const auto kept = kept_axes(g, n, b.variant->operands[taker], x, v);
     if (kept.size() != rank) return false;
     for (std::size_t a = 0; a < rank; ++a)
-      o.variables.push_back(kept[a] < 0 ? "new" + std::to_string(a) : star(rank_of(g, x), static_cast<std::size_t>(kept[a])));
+      o.variables.push_back(kept[a] < 0 ? "new" + std::to_string(a)
+                                        : star(rank_of(g, x), static_cast<std::size_t>(kept[a])));
   } else {
     for (std::size_t a = 0; a < rank; ++a) o.variables.push_back(star(rank, a));
   }
@@ -151,13 +157,16 @@ bool sizes_agree(const Graph& g, const Binding& b) {
     for (std::size_t a = 0; a < o.variables.size(); ++a) {
       const std::string& v = o.variables[a];
       const auto& items = o.pattern->alternatives[0].items;
-      const bool block = std::any_of(items.begin(), items.end(), [&](const Item& i) { return i.block && v == i.name + "0"; });
+      const bool block =
+          std::any_of(items.begin(), items.end(), [&](const Item& i) { return i.block && v == i.name + "0"; });
       if (v[0] == '*' || block) continue;
       std::int64_t& size = sizes.emplace(v, 1).first->second;
       const std::int64_t here = size_of(g, o.value, a);
       if (here != 1 && size != 1 && here != size) return false;
-      if (here != 1) size = here;
-      else if (o.result && size != 1) return false;
+      if (here != 1)
+        size = here;
+      else if (o.result && size != 1)
+        return false;
     }
   return true;
 }
@@ -195,8 +204,10 @@ std::size_t logical_alternative(const Node& n, const OperandPattern& p) {
   std::size_t plain = 0;
   for (std::size_t i = 0; i < p.alternatives.size(); ++i) {
     const std::string& flag = p.alternatives[i].flag;
-    if (flag.empty()) plain = i;
-    else if (n.attr_or<std::int64_t>(flag, 0) != 0) return i;
+    if (flag.empty())
+      plain = i;
+    else if (n.attr_or<std::int64_t>(flag, 0) != 0)
+      return i;
   }
   return plain;
 }
@@ -219,7 +230,8 @@ std::vector<std::int64_t> permutation(const Graph& g, const Node& n) {
 }
 
 bool keeps_dims(const Node& n) {
-  return n.op.dialect == "onnx" ? n.attr_or<std::int64_t>("keepdims", 1) != 0 : n.attr_or<std::int64_t>("keep_dims", 0) != 0;
+  return n.op.dialect == "onnx" ? n.attr_or<std::int64_t>("keepdims", 1) != 0
+                                : n.attr_or<std::int64_t>("keep_dims", 0) != 0;
 }
 
 std::vector<int> kept_axes(const Graph& g, const Node& n, const OperandPattern& p, ValueId x, ValueId y) {
@@ -241,7 +253,8 @@ std::vector<int> kept_axes(const Graph& g, const Node& n, const OperandPattern& 
   }
   std::vector<int> kept;
   if (!removes) {
-    for (std::size_t i = 0; i < result; ++i) kept.push_back(static_cast<int>(i) + static_cast<int>(rank) - static_cast<int>(result));
+    for (std::size_t i = 0; i < result; ++i)
+      kept.push_back(static_cast<int>(i) + static_cast<int>(rank) - static_cast<int>(result));
     for (int& k : kept) k = std::max(k, -1);
     return kept;
   }
@@ -266,7 +279,8 @@ void tie_axes(const Binding& b, Axes& axes) {
     const Alternative& a = o.pattern->alternatives[0];
     for (std::size_t i = 0; i < o.variables.size(); ++i) {
       const std::string& v = o.variables[i];
-      const bool block = std::any_of(a.items.begin(), a.items.end(), [&](const Item& item) { return item.block && v == item.name + "0"; });
+      const bool block = std::any_of(a.items.begin(), a.items.end(),
+                                     [&](const Item& item) { return item.block && v == item.name + "0"; });
       if (!block) live[v].push_back({o.value, static_cast<int>(i)});
     }
   }
@@ -278,8 +292,10 @@ void tie_axes(const Binding& b, Axes& axes) {
     const AxisOf* first = nullptr;
     for (const AxisOf& a : list) {
       if (axes.size(a) == 1) continue;
-      if (first) axes.tie(*first, a);
-      else first = &a;
+      if (first)
+        axes.tie(*first, a);
+      else
+        first = &a;
     }
   }
 }

@@ -19,8 +19,9 @@ struct BoundOperand {
   bool result = false, constant = false;
   std::size_t position = 0;
   const OperandPattern* pattern = nullptr;
-  std::size_t logical = 0;             // alternative that describes the operand as the node has it now
-  std::vector<std::string> variables;  // one for each axis: the item's name and how far the axis is from the item's last
+  std::size_t logical = 0;  // alternative that describes the operand as the node has it now
+  std::vector<std::string>
+      variables;  // one for each axis: the item's name and how far the axis is from the item's last
 };
 
 /// Alternative that holds for the node's present attributes.
@@ -49,7 +50,8 @@ void tie_axes(const Binding& b, Axes& axes);
 std::vector<AxisOf> channel_axes(const Binding& b);
 
 /// nullopt where the axes' cuts do not fit together after all: the node is fixed.
-std::optional<Operator> make_operator(const Graph& g, const Binding& b, const Axes& axes, const std::map<ValueId, Placed>& placed);
+std::optional<Operator> make_operator(const Graph& g, const Binding& b, const Axes& axes,
+                                      const std::map<ValueId, Placed>& placed);
 /// Every operand and result in logical order.
 Operator fixed_operator(const Graph& g, const Node& n, const std::map<ValueId, Placed>& placed);
 /// How an input or output of a region may be stored: as the source has it, or with its channels moved.

@@ -2,8 +2,8 @@
 // are worth thinking of? Only those that some operator demands, seen from here.
 //
 // The idea. Each operator keeps candidate sequences for each of its segments, each root keeps candidate orders. Orders
-// are projected onto segments, segments are put together to orders, until nothing new appears. It starts from the logical
-// order of every value and of every pattern.
+// are projected onto segments, segments are put together to orders, until nothing new appears. It starts from the
+// logical order of every value and of every pattern.
 //
 // It ends because both lists are capped and only grow; candidates that a cap keeps out are counted, and then the result
 // is optimal among the candidates only. Only operators that touch a changed root are visited again.
@@ -48,7 +48,8 @@ Seq order_of(const Operand& o, const std::vector<const Seq*>& row) {
 
 class Finder {
  public:
-  Finder(const Model& m, const CandidateOptions& options) : m_(m), options_(options), orders_(m.roots.size()), segments_(m.operators.size()) {}
+  Finder(const Model& m, const CandidateOptions& options)
+      : m_(m), options_(options), orders_(m.roots.size()), segments_(m.operators.size()) {}
 
   Candidates run() {
     seed();
@@ -107,7 +108,8 @@ class Finder {
     const Operator& op = m_.operators[i];
     for (std::size_t s = 0; s < op.segments.size(); ++s) {
       if (op.fixed[s] || op.segments[s].size() < 2) continue;
-      const auto users = std::count_if(op.operands.begin(), op.operands.end(), [&](const Operand& o) { return has_segment(o, s); });
+      const auto users =
+          std::count_if(op.operands.begin(), op.operands.end(), [&](const Operand& o) { return has_segment(o, s); });
       const std::size_t cap = users > 1 ? options_.per_value : options_.per_segment;
       std::vector<Seq> partial;
       for (const Operand& o : op.operands) {
@@ -117,8 +119,10 @@ class Finder {
         if (cover == 0) continue;
         for (const Seq& order : orders_[o.root].list()) {
           Seq seen = first_seen(o, order, op.segments[s]);
-          if (cover == op.segments[s].size()) add_segment(i, s, seen, cap);
-          else partial.push_back(std::move(seen));
+          if (cover == op.segments[s].size())
+            add_segment(i, s, seen, cap);
+          else
+            partial.push_back(std::move(seen));
         }
       }
       for (const Seq& seen : partial) extend(i, s, seen, cap);
@@ -138,7 +142,9 @@ class Finder {
 
   /// A sequence of some labels of a segment: into the candidates that are there, and with the rest before and after.
   void extend(std::size_t i, std::size_t s, const Seq& seen, std::size_t cap) {
-    const std::vector<Seq> full(segments_[i][s].list().begin(), segments_[i][s].list().begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(8, segments_[i][s].size())));
+    const std::vector<Seq> full(
+        segments_[i][s].list().begin(),
+        segments_[i][s].list().begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(8, segments_[i][s].size())));
     for (const Seq& f : full) {
       Seq merged;
       std::size_t next = 0;
@@ -160,11 +166,14 @@ class Finder {
         std::vector<std::size_t> digit(alternative.size(), 0);
         for (std::size_t count = 0; count < 4 * options_.per_value; ++count) {
           std::vector<const Seq*> row;
-          for (std::size_t k = 0; k < alternative.size(); ++k) row.push_back(&segments_[i][alternative[k]].list()[digit[k]]);
+          for (std::size_t k = 0; k < alternative.size(); ++k)
+            row.push_back(&segments_[i][alternative[k]].list()[digit[k]]);
           const Seq order = order_of(o, row);
           if (!orders_[o.root].contains(order)) {
-            if (orders_[o.root].size() >= options_.per_value) ++dropped_;
-            else if (orders_[o.root].add(order)) changed.insert(o.root);
+            if (orders_[o.root].size() >= options_.per_value)
+              ++dropped_;
+            else if (orders_[o.root].add(order))
+              changed.insert(o.root);
           }
           std::size_t k = alternative.size();
           while (k > 0 && ++digit[k - 1] == segments_[i][alternative[k - 1]].size()) digit[--k] = 0;
@@ -187,12 +196,13 @@ class Finder {
       std::vector<Parsed> p;
       const Operand& o = op.operands[k];
       for (std::size_t n = 0; n < c.orders[o.root].size(); ++n)
-        if (auto parts = parse_order(op, o, c.orders[o.root][n])) p.push_back({n, std::move(*parts)});
+        if (auto at = parse_order(op, o, c.orders[o.root][n])) p.push_back({n, std::move(at->parts)});
       parsed.push_back(std::move(p));
       sequence.push_back(k);
     }
     // Operands with the most labels first: they fix whole segments, the others only have to agree.
-    std::stable_sort(sequence.begin(), sequence.end(), [&](std::size_t a, std::size_t b) { return labels(op.operands[a]) > labels(op.operands[b]); });
+    std::stable_sort(sequence.begin(), sequence.end(),
+                     [&](std::size_t a, std::size_t b) { return labels(op.operands[a]) > labels(op.operands[b]); });
     std::vector<Choice> out;
     Choice choice(op.operands.size(), 0);
     std::vector<Seq> segments(op.segments.size());
@@ -201,7 +211,8 @@ class Finder {
   }
 
   static std::size_t labels(const Operand& o) {
-    return static_cast<std::size_t>(std::count_if(o.groups.begin(), o.groups.end(), [](const Seq& g) { return !g.empty(); }));
+    return static_cast<std::size_t>(
+        std::count_if(o.groups.begin(), o.groups.end(), [](const Seq& g) { return !g.empty(); }));
   }
 
   /// `part` is `whole` without some labels, or `whole` is not known yet; then it becomes it.

@@ -9,8 +9,8 @@
 namespace gantry::layout {
 
 struct CandidateOptions {
-  std::size_t per_value = 128;           // orders of one root
-  std::size_t per_segment = 24;          // orders of a segment that only one operand has
+  std::size_t per_value = 128;   // orders of one root
+  std::size_t per_segment = 24;  // orders of a segment that only one operand has
   std::size_t rounds = 12;
 };
 
@@ -18,10 +18,10 @@ struct CandidateOptions {
 using Choice = std::vector<std::size_t>;
 
 struct Candidates {
-  std::vector<std::vector<Seq>> orders;            // of each root
-  std::vector<std::vector<Choice>> choices;        // of each operator
-  std::size_t dropped = 0;                         // candidates that a cap kept out; 0: the optimum is over all that the
-                                                   // rules reach
+  std::vector<std::vector<Seq>> orders;      // of each root
+  std::vector<std::vector<Choice>> choices;  // of each operator
+  std::size_t dropped = 0;                   // candidates that a cap kept out; 0: the optimum is over all that the
+                                             // rules reach
 };
 
 Candidates find_candidates(const Model& m, const CandidateOptions& options = {});

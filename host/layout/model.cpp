@@ -25,8 +25,10 @@ bool is_reshape(const Node& n) {
 /// Equal but for axes of size 1, so that unknown sizes pass.
 bool only_ones_differ(const Type& a, const Type& b) {
   std::vector<Dim> x, y;
-  for (const Dim& d : a.dims) if (d.size != 1) x.push_back(d);
-  for (const Dim& d : b.dims) if (d.size != 1) y.push_back(d);
+  for (const Dim& d : a.dims)
+    if (d.size != 1) x.push_back(d);
+  for (const Dim& d : b.dims)
+    if (d.size != 1) y.push_back(d);
   if (x.size() != y.size()) return false;
   std::size_t anonymous = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -38,7 +40,8 @@ bool only_ones_differ(const Type& a, const Type& b) {
 
 class Builder {
  public:
-  Builder(const Graph& g, RegionId region, const ModelOptions& options) : g_(g), region_(region), options_(options), axes_(g) {}
+  Builder(const Graph& g, RegionId region, const ModelOptions& options)
+      : g_(g), region_(region), options_(options), axes_(g) {}
 
   Model run() {
     for (NodeId n : g_.nodes(region_)) tie(n);
@@ -59,7 +62,8 @@ class Builder {
     if (is_view(n)) {
       if (is_transpose(n)) {
         const auto perm = permutation(g_, n);
-        for (std::size_t j = 0; j < perm.size(); ++j) axes_.tie({x, static_cast<int>(perm[j])}, {y, static_cast<int>(j)});
+        for (std::size_t j = 0; j < perm.size(); ++j)
+          axes_.tie({x, static_cast<int>(perm[j])}, {y, static_cast<int>(j)});
       } else if (g_.value(x).type.is_static() && g_.value(y).type.is_static()) {
         axes_.view(x, y);
       }
@@ -85,6 +89,7 @@ class Builder {
     Placed p;
     p.root = model_.roots.size();
     p.atoms = axes_.atoms(v);
+    p.dims = g_.value(v).type.sizes();
     Root r;
     r.value = v;
     r.bytes = bytes_of(g_.value(v).type);
@@ -118,6 +123,7 @@ class Builder {
     Placed y;
     y.root = x.root;
     y.atoms = axes_.atoms(n.output(0));
+    y.dims = g_.value(n.output(0)).type.sizes();
     if (is_transpose(n)) {
       for (std::int64_t axis : permutation(g_, n))
         for (std::size_t k = 0; k < x.atoms.size(); ++k)
@@ -135,9 +141,11 @@ class Builder {
   Io io_of(const std::string& name, ValueId v) const {
     const std::size_t rank = g_.value(v).type.rank();
     if (region_ != g_.main() || rank < 3) return {};
-    if (const auto it = options_.io_by_name.find(name); it != options_.io_by_name.end()) return {it->second, true, static_cast<int>(rank)};
+    if (const auto it = options_.io_by_name.find(name); it != options_.io_by_name.end())
+      return {it->second, true, static_cast<int>(rank)};
     if (options_.io == IoLayout::nchw) return {IoLayout::nchw, true, static_cast<int>(rank)};
-    if (options_.io == IoLayout::nhwc && rank <= 5 && carries_channels(v)) return {IoLayout::nhwc, false, static_cast<int>(rank)};
+    if (options_.io == IoLayout::nhwc && rank <= 5 && carries_channels(v))
+      return {IoLayout::nhwc, false, static_cast<int>(rank)};
     return {};
   }
 
@@ -175,24 +183,27 @@ class Builder {
 
 }  // namespace
 
-Model build_model(const Graph& g, RegionId region, const ModelOptions& options) { return Builder(g, region, options).run(); }
+Model build_model(const Graph& g, RegionId region, const ModelOptions& options) {
+  return Builder(g, region, options).run();
+}
 
-std::optional<std::vector<Seq>> parse_order(const Operator& op, const Operand& operand, const Seq& order) {
+std::optional<ParsedOrder> parse_order(const Operator& op, const Operand& operand, const Seq& order) {
   Seq labels;
   for (std::size_t k = 0; k < order.size();) {
     std::size_t label = 0;
-    while (label < operand.groups.size() && (operand.groups[label].empty() || operand.groups[label][0] != order[k])) ++label;
+    while (label < operand.groups.size() && (operand.groups[label].empty() || operand.groups[label][0] != order[k]))
+      ++label;
     if (label == operand.groups.size()) return std::nullopt;  // in the middle of a block
     const Seq& group = operand.groups[label];
     if (order.compare(k, group.size(), group) != 0) return std::nullopt;
     labels.push_back(static_cast<Seq::value_type>(label));
     k += group.size();
   }
-  for (const auto& alternative : operand.alternatives) {
+  for (std::size_t a = 0; a < operand.alternatives.size(); ++a) {
     std::vector<Seq> parts(op.segments.size());
     std::size_t k = 0;
     bool fits = true;
-    for (std::size_t s : alternative) {
+    for (std::size_t s : operand.alternatives[a]) {
       Seq here;  // labels of this segment that the operand has, in logical order
       for (Seq::value_type l : op.segments[s])
         if (!operand.groups[l].empty()) here.push_back(l);
@@ -200,7 +211,7 @@ std::optional<std::vector<Seq>> parse_order(const Operator& op, const Operand& o
       fits = parts[s].size() == here.size() && (!op.fixed[s] || parts[s] == here);
       if (!fits) break;
     }
-    if (fits && k == labels.size()) return parts;
+    if (fits && k == labels.size()) return ParsedOrder{a, std::move(parts)};
   }
   return std::nullopt;
 }

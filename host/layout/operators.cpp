@@ -71,14 +71,16 @@ class Maker {
         steps_[v] = shared;
       } else {
         std::set<std::int64_t> both;
-        std::set_intersection(shared.begin(), shared.end(), it->second.begin(), it->second.end(), std::inserter(both, both.end()));
+        std::set_intersection(shared.begin(), shared.end(), it->second.begin(), it->second.end(),
+                              std::inserter(both, both.end()));
         it->second = both;
       }
     }
     return true;
   }
 
-  /// Axes that should be one but are of different classes (an unknown size beside a known one): a block is always right.
+  /// Axes that should be one but are of different classes (an unknown size beside a known one): a block is always
+  /// right.
   void check_class(const std::string& v, const BoundOperand& o, std::size_t axis, std::int64_t d) {
     if (d == 1 || is_block(o, v)) return;
     const std::size_t c = axes_.class_of({o.value, static_cast<int>(axis)});
@@ -92,7 +94,8 @@ class Maker {
     return it->second.empty() ? 1 : *it->second.rbegin();
   }
 
-  std::size_t label(const std::string& key, const std::string& variable, std::int64_t inner, std::int64_t size, bool block) {
+  std::size_t label(const std::string& key, const std::string& variable, std::int64_t inner, std::int64_t size,
+                    bool block) {
     const auto [it, fresh] = label_ids_.emplace(std::make_pair(key, inner), op_.labels.size());
     if (fresh) op_.labels.push_back({variable, inner, size, block});
     return it->second;
@@ -130,7 +133,9 @@ class Maker {
 
   std::string segment_name(const std::string& variable, std::size_t operand, bool block) const {
     const std::string item = item_of(variable);
-    return block ? item + "@" + std::to_string(operand) : b_.operands[operand].pattern->alternatives[0].items[0].name == "*" ? "*" : item;
+    return block                                                                ? item + "@" + std::to_string(operand)
+           : b_.operands[operand].pattern->alternatives[0].items[0].name == "*" ? "*"
+                                                                                : item;
   }
 
   /// One segment for each item; "!" items have one for each operand.
@@ -146,14 +151,20 @@ class Maker {
     });
     for (std::size_t k = 0; k < op_.operands.size(); ++k) {
       const BoundOperand& o = b_.operands[operand_index_[k]];
-      for (const Item& item : o.pattern->alternatives[0].items) segment(item.block ? item.name + "@" + std::to_string(operand_index_[k]) : item.name, item.block);
+      for (const Item& item : o.pattern->alternatives[0].items) {
+        const std::size_t s =
+            segment(item.block ? item.name + "@" + std::to_string(operand_index_[k]) : item.name, item.block);
+        op_.dims[s] = item.rest ? item.dims : 1;
+      }
     }
     for (std::size_t l : order)
       for (std::size_t k = 0; k < op_.operands.size(); ++k) {
         if (op_.operands[k].groups[l].empty()) continue;
         const BoundOperand& o = b_.operands[operand_index_[k]];
-        op_.segments[segment(segment_name(op_.labels[l].variable, operand_index_[k], is_block(o, op_.labels[l].variable)), false)].push_back(
-            static_cast<Seq::value_type>(l));
+        op_
+            .segments[segment(
+                segment_name(op_.labels[l].variable, operand_index_[k], is_block(o, op_.labels[l].variable)), false)]
+            .push_back(static_cast<Seq::value_type>(l));
         break;
       }
   }
@@ -163,6 +174,7 @@ class Maker {
     if (fresh) {
       op_.segments.emplace_back();
       op_.fixed.push_back(fixed);
+      op_.dims.push_back(1);
     }
     return it->second;
   }
@@ -171,7 +183,8 @@ class Maker {
     std::vector<std::vector<std::size_t>> out;
     for (const Alternative& a : b_.operands[index].pattern->alternatives) {
       std::vector<std::size_t> row;
-      for (const Item& i : a.items) row.push_back(segment(i.block ? i.name + "@" + std::to_string(index) : i.name, i.block));
+      for (const Item& i : a.items)
+        row.push_back(segment(i.block ? i.name + "@" + std::to_string(index) : i.name, i.block));
       out.push_back(std::move(row));
     }
     return out;
@@ -237,6 +250,7 @@ void add_fixed(Operator& op, ValueId v, const Placed& p, bool result, std::size_
   o.alternatives = {{op.segments.size()}};
   op.segments.push_back(segment);
   op.fixed.push_back(true);
+  op.dims.push_back(1);
   o.groups.resize(op.labels.size());
   if (!p.map.empty()) o.groups.back() = p.map;
   op.operands.push_back(std::move(o));
@@ -248,7 +262,8 @@ void same_length(Operator& op) {
 
 }  // namespace
 
-std::optional<Operator> make_operator(const Graph& g, const Binding& b, const Axes& axes, const std::map<ValueId, Placed>& placed) {
+std::optional<Operator> make_operator(const Graph& g, const Binding& b, const Axes& axes,
+                                      const std::map<ValueId, Placed>& placed) {
   return Maker(g, b, axes, placed).run();
 }
 
@@ -272,6 +287,8 @@ Operator boundary_operator(Operator::Kind kind, ValueId v, std::size_t position,
     return op;
   }
   const int channel = io.layout == IoLayout::nhwc ? 1 : io.rank - 1;
+  op.channel_axis = channel;
+  op.dims.assign(3, 1);
   Operand o;
   o.value = v;
   o.root = p.root;

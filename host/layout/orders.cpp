@@ -18,7 +18,8 @@ struct Reader {
 
 class Setup {
  public:
-  Setup(const Model& m, const Candidates& c, const CostModel& cost) : m_(m), c_(c), cost_(cost), readers_(m.roots.size()), producer_(m.roots.size()) {}
+  Setup(const Model& m, const Candidates& c, const CostModel& cost)
+      : m_(m), c_(c), cost_(cost), readers_(m.roots.size()), producer_(m.roots.size()) {}
 
   Status build() {
     for (std::size_t i = 0; i < m_.operators.size(); ++i) {
@@ -26,8 +27,10 @@ class Setup {
       if (c_.choices[i].empty()) return error(Code::internal, "layout: no candidate order fits an operator");
       for (std::size_t k = 0; k < op.operands.size(); ++k) {
         const Operand& o = op.operands[k];
-        if (o.result) producer_[o.root] = {i, k};
-        else readers_[o.root].push_back({i, k});
+        if (o.result)
+          producer_[o.root] = {i, k};
+        else
+          readers_[o.root].push_back({i, k});
       }
       problem_.add_variable(own_costs(i));
     }
@@ -61,7 +64,9 @@ class Setup {
   }
 
  private:
-  std::size_t order_at(const Reader& r, const std::vector<std::size_t>& choice) const { return c_.choices[r.op][choice[r.op]][r.operand]; }
+  std::size_t order_at(const Reader& r, const std::vector<std::size_t>& choice) const {
+    return c_.choices[r.op][choice[r.op]][r.operand];
+  }
   std::size_t order_of(const Reader& r, std::size_t choice) const { return c_.choices[r.op][choice][r.operand]; }
 
   /// Ties only.

@@ -14,21 +14,21 @@ namespace gantry::layout {
 
 /// Costs in bytes (`[layout.cost]` of the configuration).
 struct CostModel {
-  std::int64_t node = 8192;              // of a transpose or reshape, besides what it moves
-  double reshape = 0.35;                 // a reshape's bytes against a transpose's
-  int max_rank = 6;                      // of a transpose, once adjacent atoms are merged
+  std::int64_t node = 8192;  // of a transpose or reshape, besides what it moves
+  double reshape = 0.35;     // a reshape's bytes against a transpose's
+  int max_rank = 6;          // of a transpose, once adjacent atoms are merged
 };
 
 struct Orders {
-  std::vector<std::size_t> choice;       // of each operator, into Candidates::choices
-  std::vector<std::size_t> produced;     // of each root: order it is made in, into Candidates::orders
+  std::vector<std::size_t> choice;    // of each operator, into Candidates::choices
+  std::vector<std::size_t> produced;  // of each root: order it is made in, into Candidates::orders
   struct Copy {
-    std::size_t root, order;             // a transpose to this order is paid
+    std::size_t root, order;  // a transpose to this order is paid
   };
   std::vector<Copy> copies;
   std::int64_t cost = 0, lower_bound = 0;  // bytes, node costs included
   bool optimal = false;
-  Solution solver;                       // statistics
+  Solution solver;  // statistics
 };
 
 /// Errors: internal, if an operator can run in no candidate.

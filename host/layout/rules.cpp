@@ -7,7 +7,8 @@
 namespace gantry::layout {
 namespace {
 
-constexpr std::string_view kRoles[] = {"axis", "axes", "pick", "drop", "begin", "size", "end", "strides", "pads", "mirror", "repeats", "shape"};
+constexpr std::string_view kRoles[] = {"axis", "axes",    "pick", "drop",   "begin",   "size",
+                                       "end",  "strides", "pads", "mirror", "repeats", "shape"};
 
 bool word_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
@@ -28,10 +29,13 @@ class Parser {
 
  private:
   Diagnostic fail(const std::string& what) const {
-    return error(Code::plugin_manifest, "layout rule \"" + std::string(text_) + "\", column " + std::to_string(at_ + 1) + ": " + what)
+    return error(Code::plugin_manifest,
+                 "layout rule \"" + std::string(text_) + "\", column " + std::to_string(at_ + 1) + ": " + what)
         .try_this("see the notation in docs/layout.md");
   }
-  void skip() { while (at_ < text_.size() && text_[at_] == ' ') ++at_; }
+  void skip() {
+    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+  }
   bool at_end() { return skip(), at_ == text_.size(); }
   bool take(std::string_view token) {
     skip();
@@ -58,6 +62,7 @@ class Parser {
     GANTRY_TRY(operands(v.operands, v.operands_repeat));
     if (!take("->")) return fail("expected '->'");
     GANTRY_TRY(operands(v.results, v.results_repeat));
+    only_first_is_rest(v);
     return check_names(v);
   }
 
@@ -102,7 +107,8 @@ class Parser {
       item.block = take("!");
       if (take(":")) {
         const std::string dims = word();
-        if (dims.size() != 1 || !std::isdigit(static_cast<unsigned char>(dims[0]))) return fail("expected one digit after ':'");
+        if (dims.size() != 1 || !std::isdigit(static_cast<unsigned char>(dims[0])))
+          return fail("expected one digit after ':'");
         item.dims = dims[0] - '0';
       }
       item.rest = a.items.empty() && std::isupper(static_cast<unsigned char>(item.name[0])) && !item.block;
@@ -119,20 +125,41 @@ class Parser {
   Status roles(OperandPattern& p) {
     while (!take("]")) {
       const std::string role = word();
-      if (std::find(std::begin(kRoles), std::end(kRoles), role) == std::end(kRoles)) return fail("unknown role '" + role + "'");
+      if (std::find(std::begin(kRoles), std::end(kRoles), role) == std::end(kRoles))
+        return fail("unknown role '" + role + "'");
       if (!take("=")) return fail("expected '=' after the role");
       Source s;
       const bool operand = take("#");
       const std::string source = word();
       if (source.empty()) return fail("expected an attribute or '#' and an operand");
-      if (operand && !std::all_of(source.begin(), source.end(), [](char c) { return std::isdigit(static_cast<unsigned char>(c)); }))
+      if (operand && !std::all_of(source.begin(), source.end(),
+                                  [](char c) { return std::isdigit(static_cast<unsigned char>(c)); }))
         return fail("expected the number of an operand after '#'");
       if (operand && source.size() > 3) return fail("no operator has so many operands");
-      if (operand) s.operand = std::stoi(source);
-      else s.attribute = source;
+      if (operand)
+        s.operand = std::stoi(source);
+      else
+        s.attribute = source;
       p.roles[role] = s;
     }
     return {};
+  }
+
+  /// A name takes all axes that are left only if it stands first wherever it stands.
+  static void only_first_is_rest(Variant& v) {
+    std::set<std::string> later;
+    const auto each = [&](auto f) {
+      for (auto* list : {&v.operands, &v.results})
+        for (OperandPattern& p : *list)
+          for (Alternative& a : p.alternatives)
+            for (std::size_t i = 0; i < a.items.size(); ++i) f(a.items[i], i);
+    };
+    each([&](const Item& item, std::size_t i) {
+      if (i > 0 || item.block) later.insert(item.name);
+    });
+    each([&](Item& item, std::size_t) {
+      if (later.contains(item.name)) item.rest = false;
+    });
   }
 
   /// Alternatives of one operand are orders of the same names.
@@ -143,7 +170,8 @@ class Parser {
         for (const Alternative& a : p.alternatives) {
           std::set<std::string> names;
           for (const Item& i : a.items)
-            if (i.name != "1" && !names.insert(i.name).second) return fail("'" + i.name + "' stands twice in one operand");
+            if (i.name != "1" && !names.insert(i.name).second)
+              return fail("'" + i.name + "' stands twice in one operand");
           if (first.empty()) first = names;
           if (names != first) return fail("alternatives must have the same names");
         }

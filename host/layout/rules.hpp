@@ -11,11 +11,12 @@
 // A NAME stands for one logical axis, counted from the last; the first NAME of an alternative, if it is in upper case,
 // for all that are left. The same NAME is the same set of axes in every operand. Its atoms may stand in any order, the
 // same everywhere, at the place that the pattern gives them; with "!" the axis is one block in logical order, and each
-// operand has its own; ":3" asks that it is written as three dimensions. "1" is an axis of size 1; other sizes do not fit
-// the variant. A flag is an attribute that is 1 with this alternative and 0 with the others; "{swap}" on a result says
-// that operands 0 and 1 change places, and with them what their flags mean (BATCH_MATMUL). "*" is all axes, aligned at the last, in any order. "_" is an operand that has no layout: it
-// must be a constant, which stays as it is unless a role reads it, or a scalar.
-// A role says how axes are used and where the operator keeps them, so that the numbers can follow:
+// operand has its own; ":3" asks that it is written as three dimensions. "1" is an axis of size 1; other sizes do not
+// fit the variant. A flag is an attribute that is 1 with this alternative and 0 with the others; "{swap}" on a result
+// says that operands 0 and 1 change places, and with them what their flags mean (BATCH_MATMUL). "*" is all axes,
+// aligned at the last, in any order. "_" is an operand that has no layout: it must be a constant, which stays as it is
+// unless a role reads it, or a scalar. A role says how axes are used and where the operator keeps them, so that the
+// numbers can follow:
 //   axis    joined, cut or summed along this one axis: its outer part is a block (CONCATENATION, SPLIT, CUMSUM)
 //   axes    reduced axes; keep_dims says whether they stay with size 1 (SUM, MEAN)
 //   pick    picked from by constant indices of rank 0 or 1 (GATHER)
@@ -39,26 +40,26 @@ struct Source {
 };
 
 struct Item {
-  std::string name;       // "*" for all axes
-  bool block = false;     // "!"
-  bool rest = false;      // takes all axes that are left
-  int dims = 0;           // of rest: written as so many dimensions; 0 = any
+  std::string name;    // "*" for all axes
+  bool block = false;  // "!"
+  bool rest = false;   // takes all axes that are left
+  int dims = 0;        // of rest: written as so many dimensions; 0 = any
 };
 
 struct Alternative {
   std::vector<Item> items;
-  std::string flag;       // attribute that tells this alternative, or "swap"; empty: none
+  std::string flag;  // attribute that tells this alternative, or "swap"; empty: none
 };
 
 struct OperandPattern {
-  bool none = false;                        // "_"
-  std::vector<Alternative> alternatives;    // the same names in each
+  bool none = false;                      // "_"
+  std::vector<Alternative> alternatives;  // the same names in each
   std::map<std::string, Source> roles;
 };
 
 struct Variant {
   bool fixed = false;
-  std::string reason;                       // of fixed
+  std::string reason;  // of fixed
   std::vector<OperandPattern> operands, results;
   bool operands_repeat = false, results_repeat = false;
 

@@ -2,6 +2,7 @@
 // is beyond a limit is reported, equal ones together.
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "host/passes/normalize.hpp"
 #include "host/passes/passes.hpp"
@@ -28,16 +29,29 @@ std::string rank_problem(const Graph& g, const Node& node, const Limits& limits)
   return {};
 }
 
-std::string dtype_problem(const Graph& g, const Node& node, const Limits& limits) {
-  if (limits.dtypes == 0 || !node.output(0)) return {};
-  const DType t = g.value(node.output(0)).type.dtype;
-  if (t == DType::undefined || (limits.dtypes >> static_cast<unsigned>(t) & 1) != 0) return {};
+std::string dtype_names(std::uint64_t dtypes) {
   std::string names;
   for (unsigned i = 1; i < 64; ++i) {
-    if ((limits.dtypes >> i & 1) == 0) continue;
-    names += (names.empty() ? "" : ", ") + std::string(dtype_name(static_cast<DType>(i)));
+    if ((dtypes >> i & 1) != 0) names += (names.empty() ? "" : ", ") + std::string(dtype_name(static_cast<DType>(i)));
   }
-  return "the result is " + std::string(dtype_name(t)) + ", the kernel makes " + names;
+  return names;
+}
+
+std::string dtype_problem(const Graph& g, ValueId v, std::uint64_t dtypes, std::string_view what) {
+  if (dtypes == 0 || !v) return {};
+  const DType t = g.value(v).type.dtype;
+  if (t == DType::undefined || (dtypes >> static_cast<unsigned>(t) & 1) != 0) return {};
+  return std::string(what) + " is " + std::string(dtype_name(t)) + ", the kernel takes " + dtype_names(dtypes);
+}
+
+// Everything of the node that is beyond a limit; of results only what operands do not say already.
+std::vector<std::string> problems_of(const Graph& g, const Node& node, const Limits& limits) {
+  std::vector<std::string> found;
+  found.push_back(rank_problem(g, node, limits));
+  found.push_back(dtype_problem(g, node.input(0), limits.operand_dtypes, "operand 0"));
+  if (found.back().empty()) found.push_back(dtype_problem(g, node.output(0), limits.dtypes, "result 0"));
+  std::erase(found, "");
+  return found;
 }
 
 }  // namespace
@@ -50,8 +64,7 @@ Status limits(PassContext& c) {
       const Node& node = g.node(n);
       const Limits* limits = node.op.dialect == c.target ? c.plugins.limits(node.op) : nullptr;
       if (!limits) continue;
-      for (const std::string& text : {rank_problem(g, node, *limits), dtype_problem(g, node, *limits)}) {
-        if (text.empty()) continue;
+      for (const std::string& text : problems_of(g, node, *limits)) {
         problems.add(about_node(error(Code::target_limit, std::string(node.op.name) + ": " + text), g, n));
       }
     }

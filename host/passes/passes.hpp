@@ -18,6 +18,9 @@ Status fuse_activation(PassContext& c);    // RELU... into fused_activation_func
 Status cse(PassContext& c);                // any dialect: equal nodes and equal constants become one
 Status dce(PassContext& c);                // any dialect: what nothing uses
 
+// The layout engine (host/layout); any dialect whose operators have layout rules.
+Status layout(PassContext& c);
+
 // The end.
 Status distinct_outputs(PassContext& c);  // no output is an input, a constant, or another output
 Status limits(PassContext& c);            // the target's kernels can run every node

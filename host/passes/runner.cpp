@@ -17,6 +17,7 @@ constexpr std::array kPasses = {
     Pass{"convert", "every node to the target dialect", passes::convert},
     Pass{"cancel_transposes", "TRANSPOSE and RESHAPE that compose, vanish, or meet a constant",
          passes::cancel_transposes},
+    Pass{"layout", "orders and shapes of all values, so that the fewest bytes are moved", passes::layout},
     Pass{"fuse_bias", "ADD, SUB, MUL and DIV by a constant along the channel, into bias and weights",
          passes::fuse_bias},
     Pass{"fuse_pad", "PAD before a convolution or pool whose padding is then SAME", passes::fuse_pad},

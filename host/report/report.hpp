@@ -43,6 +43,15 @@ struct VerifyRecord {
   std::vector<OutputComparison> outputs;
 };
 
+/// What the layout engine did; costs in bytes, node costs included.
+struct LayoutRecord {
+  bool ran = false, optimal = false;
+  std::string io;                    // preserve, nhwc, nchw
+  std::int64_t cost_before = 0, cost_after = 0, lower_bound = 0;
+  std::size_t candidates_dropped = 0;  // by a cap: then "optimal" is among the others
+  std::size_t by_min_cut = 0, by_elimination = 0, by_integer_program = 0, by_search = 0;
+};
+
 class Report {
  public:
   void add(Diagnostic d) { diagnostics.push_back(std::move(d)); }
@@ -61,6 +70,7 @@ class Report {
   std::vector<PluginRecord> plugins;
   std::vector<std::pair<std::string, std::string>> options;     // key=value and where the value came from
   std::vector<Diagnostic> diagnostics;
+  LayoutRecord layout;
   VerifyRecord verify;
   double seconds = 0;
 };

@@ -1,0 +1,35 @@
+// The layout stage of one graph: orders, then shapes, then the graph rewritten, region by region.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "host/ir/graph.hpp"
+#include "host/ir/result.hpp"
+#include "host/layout/model.hpp"
+#include "host/layout/orders.hpp"
+#include "host/layout/solver.hpp"
+
+namespace gantry::layout {
+
+struct EngineOptions {
+  ModelOptions model;
+  CostModel cost;
+  SolverOptions solver;
+  std::function<int(const Op&)> max_rank;  // of an operator's operands; 0: none known
+};
+
+struct Statistics {
+  std::int64_t cost_before = 0, cost_after = 0, lower_bound = 0;  // bytes, node costs included
+  bool optimal = true;
+  std::size_t candidates_dropped = 0;  // by a cap; 0: the optimum is over all that the rules reach
+  std::size_t by_min_cut = 0, by_elimination = 0, by_integer_program = 0, by_search = 0;
+  std::size_t regions_skipped = 0;  // two dimensions of one value unknown, or the source was better
+};
+
+/// Errors: those of the rules, and internal.
+Result<Statistics> run(Graph& g, const EngineOptions& options);
+
+}  // namespace gantry::layout
