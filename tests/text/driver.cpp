@@ -124,7 +124,7 @@ std::string run_case(const Case& c) {
   Result<Graph> graph = parse(c.input, c.file.filename().string());
   if (!graph.ok()) return "// cannot parse: " + graph.error().message + " at " + graph.error().place + '\n';
   Bench bench(*std::move(graph));
-  bench.plugins.limit_table["BATCH_MATMUL"] = {.min_rank = 2, .max_rank = 5, .dtypes = 0};
+  bench.plugins.limit_table["BATCH_MATMUL"] = {.min_rank = 2, .max_rank = 5};
   bench.plugins.limit_table["ABS"] = {
       .min_rank = 0, .max_rank = 0, .dtypes = 1U << static_cast<unsigned>(DType::float32)};
   std::istringstream names(c.passes);
