@@ -254,7 +254,7 @@ class ConstantOrder {
         out_.dims.push_back(take(writer_.segment(items[k])) * take_axis(static_cast<int>(axis)));
       }
     }
-    if (items.size() == 1 && has_free) drop_leading_ones();
+    if (writer_.broadcasts()) drop_leading_ones();
     return out_;
   }
 

@@ -229,10 +229,25 @@ class Solver {
     std::vector<const Shape*> shapes;  // for each of the variable's labels
   };
 
+  /// An operator that flattens its operand takes it in any shape.
+  void add_flat_writings(OperatorState& op) {
+    if (!op.writer.flattens() || op.writings.empty()) return;
+    const auto flat = std::find_if(op.writings.begin(), op.writings.end(), [](const Writing& w) { return w.flat; });
+    if (flat == op.writings.end()) return;
+    Writing w = *flat;
+    for (const Shape& s : shapes_[op.writer.copy(0)]) {
+      w.shapes[0] = s;
+      op.writings.push_back(w);
+    }
+  }
+
   Status set_up() {
     for (OperatorState& op : operators_) {
       if (op.writings.empty()) return error(Code::internal, "layout: an operator cannot be written in its order");
-      const std::size_t v = problem_.add_variable(std::vector<Cost>(op.writings.size(), 0));
+      add_flat_writings(op);
+      std::vector<Cost> ties;
+      for (const Writing& w : op.writings) ties.push_back(w.stripped);
+      const std::size_t v = problem_.add_variable(std::move(ties));
       for (std::size_t k = 0; k < op.writer.operands(); ++k) {
         Port p{v, {}};
         for (const Writing& w : op.writings) p.shapes.push_back(&w.shapes[k]);

@@ -333,6 +333,7 @@ std::vector<Writing> Writer::writings(const Grouping& g) const {
       Shape& s = w.shapes[k];
       while ((constant || inputs.size() > 1) && !s.empty() && s[0] == 1) {
         s.erase(s.begin());
+        ++w.stripped;
         out.push_back(w);
       }
     }

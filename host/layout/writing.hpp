@@ -32,6 +32,10 @@ class Writer {
   std::int64_t size(std::size_t label, std::size_t k) const;
   /// Labels of a segment as they are stored.
   Seq segment(std::size_t s) const;
+  /// Operands of lower rank are aligned at the last dimension, as numpy does.
+  bool broadcasts() const { return broadcasts_; }
+  /// Joins all leading dimensions if asked to (FULLY_CONNECTED without keep_num_dims).
+  bool flattens() const { return flattens_ && op_.operands.size() == 2; }
   bool is_free(std::size_t s) const { return has_free_ && s == free_segment_; }
   /// A value's shape before anything was moved; -1 where unknown.
   const std::vector<std::int64_t>& logical_dims(ValueId v) const { return m_.placed.at(v).dims; }
