@@ -144,7 +144,8 @@ std::string zsh_script() {
       "  shift words; ((CURRENT--))\n"
       "  case $command in\n";
   for (const Command& c : all_commands()) text += zsh_command(c);
-  return text + "  esac\n}\ncompdef _gantry gantry\n";
+  // As a file of $fpath its first call is the completion itself; sourced, it only registers.
+  return text + "  esac\n}\nif [[ $funcstack[1] == _gantry ]]; then _gantry \"$@\"; else compdef _gantry gantry; fi\n";
 }
 
 // ---- fish ----
