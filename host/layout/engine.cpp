@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "host/layout/apply.hpp"
+#include "host/layout/joint.hpp"
 #include "host/layout/shapes.hpp"
 
 namespace gantry::layout {
@@ -41,6 +42,38 @@ bool moves_io(const Model& m, const Candidates& c, const Orders& o) {
   return false;
 }
 
+/// Both problems solved.
+struct Plan {
+  Orders orders;
+  Shapes shapes;
+  std::int64_t cost() const { return orders.cost + shapes.cost; }
+};
+
+/// Orders, shapes, and where reshapes are left other optima of the orders and their mixture; the best of all.
+Result<Plan> make_plan(const Graph& g, const Model& m, const Candidates& c, const ShapeOptions& shapes, const EngineOptions& options) {
+  Plan best;
+  GANTRY_ASSIGN(best.orders, solve_orders(m, c, options.cost, options.solver));
+  GANTRY_ASSIGN(best.shapes, solve_shapes(g, m, c, best.orders, shapes, options.solver));
+  if (best.shapes.reshapes == 0 || options.ties == 0) return best;
+  std::vector<Orders> pool{best.orders};
+  const auto consider = [&](Orders o) -> Status {
+    if (o.cost > best.orders.cost) return {};
+    o.lower_bound = best.orders.lower_bound;
+    o.optimal = best.orders.optimal;
+    o.solver = best.orders.solver;
+    Result<Shapes> s = solve_shapes(g, m, c, o, shapes, options.solver);
+    if (s.ok() && o.cost + s->cost < best.cost()) best = {std::move(o), *std::move(s)};
+    return {};
+  };
+  for (std::size_t seed = 1; seed <= options.ties; ++seed) {
+    GANTRY_ASSIGN(Orders o, solve_orders(m, c, options.cost, options.solver, seed));
+    if (o.cost == best.orders.cost) pool.push_back(std::move(o));
+  }
+  Result<Orders> mixed = mix_orders(g, m, c, pool, shapes, options.solver);
+  if (mixed.ok()) GANTRY_TRY(consider(*std::move(mixed)));
+  return best;
+}
+
 Status run_region(Graph& g, RegionId region, const EngineOptions& options, Statistics& stats) {
   const std::int64_t before = present_cost(g, region, options.cost);
   stats.cost_before += before;
@@ -53,25 +86,25 @@ Status run_region(Graph& g, RegionId region, const EngineOptions& options, Stati
   };
   if (m.operators.empty() || too_open(m)) return skip();
   const Candidates c = find_candidates(m);
-  GANTRY_ASSIGN(const Orders o, solve_orders(m, c, options.cost, options.solver));
   ShapeOptions shape_options;
   shape_options.cost = options.cost;
   shape_options.max_rank = [&](NodeId n) {
     const int limit = options.max_rank ? options.max_rank(g.node(n).op) : 0;
     return limit > 0 ? std::min(limit, options.cost.max_rank) : options.cost.max_rank;
   };
-  GANTRY_ASSIGN(const Shapes s, solve_shapes(g, m, c, o, shape_options, options.solver));
-  stats.candidates_dropped += c.dropped + s.dropped;
+  GANTRY_ASSIGN(const Plan plan, make_plan(g, m, c, shape_options, options));
+  const Orders& o = plan.orders;
+  stats.candidates_dropped += c.dropped;
   stats.by_min_cut += o.solver.by_min_cut;
   stats.by_elimination += o.solver.by_elimination;
   stats.by_integer_program += o.solver.by_integer_program;
   stats.by_search += o.solver.by_search;
-  const bool better = o.cost + s.cost <= before || moves_io(m, c, o);
+  const bool better = plan.cost() <= before || moves_io(m, c, o);
   stats.lower_bound += std::min(before, o.lower_bound);
   if (!better) return skip();
-  stats.cost_after += o.cost + s.cost;
+  stats.cost_after += plan.cost();
   stats.optimal = stats.optimal && o.optimal;
-  return apply(g, region, m, c, o, s);
+  return apply(g, region, m, c, o, plan.shapes);
 }
 
 }  // namespace

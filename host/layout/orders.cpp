@@ -18,8 +18,8 @@ struct Reader {
 
 class Setup {
  public:
-  Setup(const Model& m, const Candidates& c, const CostModel& cost)
-      : m_(m), c_(c), cost_(cost), readers_(m.roots.size()), producer_(m.roots.size()) {}
+  Setup(const Model& m, const Candidates& c, const CostModel& cost, std::uint64_t seed)
+      : m_(m), c_(c), cost_(cost), seed_(seed), readers_(m.roots.size()), producer_(m.roots.size()) {}
 
   Status build() {
     for (std::size_t i = 0; i < m_.operators.size(); ++i) {
@@ -40,40 +40,22 @@ class Setup {
 
   const Problem& problem() const { return problem_; }
 
-  Orders read(const Solution& s) const {
-    Orders out;
-    out.choice.assign(s.label.begin(), s.label.begin() + static_cast<std::ptrdiff_t>(m_.operators.size()));
-    for (std::size_t r = 0; r < m_.roots.size(); ++r) {
-      const std::size_t made = order_at(producer_[r], out.choice);
-      out.produced.push_back(made);
-      std::vector<std::size_t> copies;
-      for (const Reader& reader : readers_[r]) {
-        const std::size_t o = order_at(reader, out.choice);
-        if (o != made && std::find(copies.begin(), copies.end(), o) == copies.end()) copies.push_back(o);
-      }
-      for (std::size_t o : copies) {
-        out.copies.push_back({r, o});
-        out.cost += m_.roots[r].bytes + cost_.node;
-      }
-    }
-    out.optimal = s.optimal && c_.dropped == 0;
-    out.lower_bound = s.optimal ? out.cost : std::min(out.cost, s.lower_bound / kByte);
-    out.solver = s;
-    out.solver.label.clear();
-    return out;
-  }
-
  private:
-  std::size_t order_at(const Reader& r, const std::vector<std::size_t>& choice) const {
-    return c_.choices[r.op][choice[r.op]][r.operand];
-  }
   std::size_t order_of(const Reader& r, std::size_t choice) const { return c_.choices[r.op][choice][r.operand]; }
+
+  /// 0 to 15, the same for the same seed, root and order.
+  Cost dice(std::size_t root, std::size_t order) const {
+    if (seed_ == 0) return 0;
+    std::uint64_t h = seed_ * 0x9E3779B97F4A7C15u ^ (root + 1) * 0xBF58476D1CE4E5B9u ^ (order + 1) * 0x94D049BB133111EBu;
+    h = (h ^ h >> 31) * 0xD6E8FEB86659FD93u;
+    return static_cast<Cost>(h >> 60);
+  }
 
   /// Ties only.
   Cost tie(std::size_t root, std::size_t order) const {
     std::size_t best = m_.roots[root].atoms.size();
     for (ValueId v : m_.roots[root].members) best = std::min(best, runs(c_.orders[root][order], m_.placed.at(v).map));
-    return best > 1 ? static_cast<Cost>(best - 1) : 0;
+    return (best > 1 ? static_cast<Cost>(best - 1) : 0) + dice(root, order);
   }
 
   std::vector<Cost> own_costs(std::size_t i) const {
@@ -140,6 +122,7 @@ class Setup {
   const Model& m_;
   const Candidates& c_;
   const CostModel& cost_;
+  std::uint64_t seed_;
   std::vector<std::vector<Reader>> readers_;
   std::vector<Reader> producer_;
   Problem problem_;
@@ -156,12 +139,39 @@ std::size_t runs(const Seq& a, const Seq& b) {
   return n;
 }
 
-Result<Orders> solve_orders(const Model& m, const Candidates& c, const CostModel& cost, const SolverOptions& options) {
-  Setup setup(m, c, cost);
+Orders orders_of(const Model& m, const Candidates& c, const CostModel& cost, std::vector<std::size_t> choice) {
+  Orders out;
+  out.choice = std::move(choice);
+  out.produced.resize(m.roots.size());
+  std::vector<std::vector<std::size_t>> wanted(m.roots.size());
+  for (std::size_t i = 0; i < m.operators.size(); ++i)
+    for (std::size_t k = 0; k < m.operators[i].operands.size(); ++k) {
+      const Operand& o = m.operators[i].operands[k];
+      const std::size_t order = c.choices[i][out.choice[i]][k];
+      if (o.result) out.produced[o.root] = order;
+      else if (auto& w = wanted[o.root]; std::find(w.begin(), w.end(), order) == w.end()) w.push_back(order);
+    }
+  for (std::size_t r = 0; r < m.roots.size(); ++r)
+    for (std::size_t order : wanted[r])
+      if (order != out.produced[r]) {
+        out.copies.push_back({r, order});
+        out.cost += m.roots[r].bytes + cost.node;
+      }
+  return out;
+}
+
+Result<Orders> solve_orders(const Model& m, const Candidates& c, const CostModel& cost, const SolverOptions& options,
+                            std::uint64_t seed) {
+  Setup setup(m, c, cost, seed);
   GANTRY_TRY(setup.build());
-  const Solution s = solve(setup.problem(), options);
+  Solution s = solve(setup.problem(), options);
   if (!s.feasible) return error(Code::internal, "layout: the orders of the operators contradict each other");
-  return setup.read(s);
+  s.label.resize(m.operators.size());
+  Orders out = orders_of(m, c, cost, std::move(s.label));
+  out.optimal = s.optimal && c.dropped == 0;
+  out.lower_bound = s.optimal ? out.cost : std::min(out.cost, s.lower_bound / kByte);
+  out.solver = std::move(s);
+  return out;
 }
 
 }  // namespace gantry::layout

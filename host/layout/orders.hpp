@@ -31,8 +31,13 @@ struct Orders {
   Solution solver;  // statistics
 };
 
-/// Errors: internal, if an operator can run in no candidate.
-Result<Orders> solve_orders(const Model& m, const Candidates& c, const CostModel& cost, const SolverOptions& options);
+/// Ties between optima are broken for shapes' sake: by fewer blocks, and with a seed above 0 by a throw of dice that is the
+/// same every time. Errors: internal, if an operator can run in no candidate.
+Result<Orders> solve_orders(const Model& m, const Candidates& c, const CostModel& cost, const SolverOptions& options,
+                            std::uint64_t seed = 0);
+
+/// What a choice for each operator means: orders, copies and their cost; not known to be optimal.
+Orders orders_of(const Model& m, const Candidates& c, const CostModel& cost, std::vector<std::size_t> choice);
 
 /// Blocks of adjacent atoms that stay together from order `a` to order `b`: the rank of the transpose.
 std::size_t runs(const Seq& a, const Seq& b);
