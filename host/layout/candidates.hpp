@@ -11,7 +11,7 @@ namespace gantry::layout {
 struct CandidateOptions {
   std::size_t per_value = 128;   // orders of one root
   std::size_t per_segment = 24;  // orders of a segment that only one operand has
-  std::size_t rounds = 12;
+  std::size_t rounds = 100;
 };
 
 /// What an operator can do: an order for each of its operands (numbers into Candidates::orders of their roots).

@@ -69,7 +69,10 @@ Result<Plan> make_plan(const Graph& g, const Model& m, const Candidates& c, cons
     GANTRY_ASSIGN(Orders o, solve_orders(m, c, options.cost, options.solver, seed));
     if (o.cost == best.orders.cost) pool.push_back(std::move(o));
   }
-  Result<Orders> mixed = mix_orders(g, m, c, pool, shapes, options.solver);
+  SolverOptions quick = options.solver;  // a good mixture is enough
+  quick.max_table = std::min<std::uint64_t>(quick.max_table, 50'000);
+  quick.time_limit = std::min(quick.time_limit, 0.1);
+  Result<Orders> mixed = mix_orders(g, m, c, pool, shapes, quick);
   if (mixed.ok()) GANTRY_TRY(consider(*std::move(mixed)));
   return best;
 }
