@@ -97,6 +97,21 @@ Json diagnostics(const Report& r) {
   return list;
 }
 
+Json layout(const LayoutRecord& l) {
+  if (!l.ran) return nullptr;
+  return {{"io", l.io},
+          {"optimal", l.optimal},
+          {"cost_before", l.cost_before},
+          {"cost_after", l.cost_after},
+          {"lower_bound", l.lower_bound},
+          {"candidates_dropped", l.candidates_dropped},
+          {"solved_by",
+           {{"min_cut", l.by_min_cut},
+            {"elimination", l.by_elimination},
+            {"integer_program", l.by_integer_program},
+            {"search", l.by_search}}}};
+}
+
 Json verification(const VerifyRecord& v) {
   if (!v.ran) return nullptr;
   Json outputs = Json::array();
@@ -132,6 +147,7 @@ std::string render_json(const Report& r) {
   json["weight_bytes"] = r.weight_bytes;
   json["transposes"] = moved(r, "TRANSPOSE", r.transpose_bytes);
   json["reshapes"] = moved(r, "RESHAPE", r.reshape_bytes);
+  json["layout"] = layout(r.layout);
   json["inputs"] = tensors(r.inputs);
   json["outputs"] = tensors(r.outputs);
   json["plugins"] = plugins(r);

@@ -64,7 +64,9 @@ std::string moves(const Report& r) {
     if (n == 0 && bytes == 0) continue;
     text += (text.empty() ? "" : ", ") + std::to_string(n) + " " + op + " of " + size_text(bytes);
   }
-  return text.empty() ? "no TRANSPOSE, no RESHAPE" : text;
+  if (text.empty()) text = "no TRANSPOSE, no RESHAPE";
+  if (!r.layout.ran) return text;
+  return text + (r.layout.optimal && r.layout.candidates_dropped == 0 ? " (optimal)" : " (perhaps not optimal)");
 }
 
 std::string ports(const std::vector<TensorRecord>& all) {

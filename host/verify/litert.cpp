@@ -51,12 +51,16 @@ class LiteRtSession final : public Session {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const Tensor& feed = feeds.at(inputs_[i].name);
       set_dims(input_types_[i].layout, feed.dims);
+      in.push_back(nullptr);  // of an empty input the runtime knows all
+      if (feed.bytes.empty()) continue;
       GANTRY_TRY(make_buffer(api_.input_requirements, i, input_types_[i], owners));
-      in.push_back(owners.back().get());
+      in.back() = owners.back().get();
       GANTRY_TRY(fill(in.back(), feed));
     }
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
-      GANTRY_TRY(make_buffer(api_.output_requirements, i, output_types_[i], owners));
+      const bool empty = to_type(output_types_[i]).elements() == 0;
+      GANTRY_TRY(empty ? make_spare_buffer(output_types_[i], owners)
+                       : make_buffer(api_.output_requirements, i, output_types_[i], owners));
       out.push_back(owners.back().get());
     }
     GANTRY_TRY(with_hint(check(api_.run(compiled_.get(), kSignature, in.size(), in.data(), out.size(), out.data()),
@@ -180,6 +184,16 @@ class LiteRtSession final : public Session {
     return {};
   }
 
+  /// For an empty output: LiteRT wants a buffer, and makes none of 0 bytes.
+  Status make_spare_buffer(RankedType type, std::vector<Owned>& owners) {
+    Handle buffer = nullptr;
+    set_dims(type.layout, {1});
+    constexpr std::size_t kBytes = 64;
+    GANTRY_TRY(check(api_.create_sized_buffer(environment_.get(), kHostMemory, &type, kBytes, &buffer)));
+    owners.emplace_back(buffer, Destroy{api_.destroy_buffer});
+    return {};
+  }
+
   Status fill(Handle buffer, const Tensor& feed) {
     std::size_t size = 0;
     void* address = nullptr;
@@ -189,7 +203,6 @@ class LiteRtSession final : public Session {
                    "LiteRT made a buffer of " + std::to_string(size) + " bytes for a " + feed.type_text())
           .at(place_);
     }
-    if (size == 0) return {};
     GANTRY_TRY(check(api_.lock_buffer(buffer, &address, kWrite)));
     std::memcpy(address, feed.bytes.data(), size);
     return check(api_.unlock_buffer(buffer));
@@ -197,17 +210,17 @@ class LiteRtSession final : public Session {
 
   Result<Tensor> read(Handle buffer, const RankedType& ranked) {
     const Type type = to_type(ranked);
+    const auto elements = type.elements();
+    if (elements == 0) return Tensor{type.dtype, type.sizes(), {}};
     std::size_t size = 0;
     void* address = nullptr;
     GANTRY_TRY(check(api_.buffer_size(buffer, &size)));
-    const auto elements = type.elements();
     const auto wanted = elements ? packed_bytes(type.dtype, static_cast<std::uint64_t>(*elements)) : std::nullopt;
     if (wanted != size) {
       return error(Code::verify_runtime, "LiteRT gave " + std::to_string(size) + " bytes for a " + type.str())
           .at(place_);
     }
     Tensor tensor{type.dtype, type.sizes(), std::vector<std::byte>(size)};
-    if (size == 0) return tensor;
     GANTRY_TRY(check(api_.lock_buffer(buffer, &address, kRead)));
     std::memcpy(tensor.bytes.data(), address, size);
     GANTRY_TRY(check(api_.unlock_buffer(buffer)));

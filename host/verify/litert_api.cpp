@@ -57,6 +57,7 @@ Status bind(const Library& library, Api& api) {
   GANTRY_TRY(library.bind("LiteRtGetCompiledModelInputBufferRequirements", api.input_requirements));
   GANTRY_TRY(library.bind("LiteRtGetCompiledModelOutputBufferRequirements", api.output_requirements));
   GANTRY_TRY(library.bind("LiteRtCreateManagedTensorBufferFromRequirements", api.create_buffer));
+  GANTRY_TRY(library.bind("LiteRtCreateManagedTensorBuffer", api.create_sized_buffer));
   GANTRY_TRY(library.bind("LiteRtDestroyTensorBuffer", api.destroy_buffer));
   GANTRY_TRY(library.bind("LiteRtGetTensorBufferPackedSize", api.buffer_size));
   GANTRY_TRY(library.bind("LiteRtLockTensorBuffer", api.lock_buffer));

@@ -17,6 +17,7 @@ using Handle = void*;
 inline constexpr int kOk = 0;
 inline constexpr int kCpu = 1;  // kLiteRtHwAcceleratorCpu
 inline constexpr unsigned kMaxRank = 8;
+inline constexpr int kHostMemory = 1;  // kLiteRtTensorBufferTypeHostMemory
 enum LockMode : int { kRead = 0, kWrite = 1 };
 enum LogSeverity : int { kLogError = 3, kLogSilent = 4 };
 enum ReporterMode : int { kReportToStderr = 1, kReportToBuffer = 2 };
@@ -74,6 +75,7 @@ struct Api {
   int (*input_requirements)(Handle compiled, std::size_t signature, std::size_t index, Handle* requirements);
   int (*output_requirements)(Handle compiled, std::size_t signature, std::size_t index, Handle* requirements);
   int (*create_buffer)(Handle environment, const RankedType*, Handle requirements, Handle* buffer);
+  int (*create_sized_buffer)(Handle environment, int kind, const RankedType*, std::size_t bytes, Handle* buffer);
   void (*destroy_buffer)(Handle);
   int (*buffer_size)(Handle buffer, std::size_t*);
   int (*lock_buffer)(Handle buffer, void** address, int mode);

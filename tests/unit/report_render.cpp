@@ -109,6 +109,14 @@ TEST(ReportTable, HasAtMostTwelveLinesOfHarmlessText) {
   EXPECT_THAT(line, HasSubstr("gantry: failed E0101 evil\\x1b[2J; name"));
 }
 
+TEST(ReportTable, TellsWhetherTheLayoutIsProvedBest) {
+  Report r = converted();
+  r.layout.ran = r.layout.optimal = true;
+  EXPECT_THAT(render_table(r), HasSubstr("2 RESHAPE of 3.9 KiB (optimal)\n"));
+  r.layout.candidates_dropped = 1;
+  EXPECT_THAT(render_table(r), HasSubstr("2 RESHAPE of 3.9 KiB (perhaps not optimal)\n"));
+}
+
 TEST(ReportTable, ShowsAnotherLayout) {
   Report r = converted();
   r.inputs = {{"input", "f32[1,224,224,3]", "0,2,3,1"}};
@@ -120,6 +128,7 @@ TEST(ReportLastLine, OfLittle) { EXPECT_EQ(last_line(Report{}), "gantry: ok"); }
 TEST(ReportJson, HasEveryField) {
   Report r = converted();
   r.unconverted_nodes = 2;
+  r.layout = {true, true, "preserve", 900, 90, 90, 0, 1, 2, 3, 4};
   r.add(warning(Code::warn_precision, "in f32").at("p").on_node("n").on_op("o").from_plugin("q").try_this("h"));
   const auto json = nlohmann::json::parse(render_json(r));
   const auto expected = nlohmann::json::parse(R"({
@@ -130,6 +139,8 @@ TEST(ReportJson, HasEveryField) {
                "operators": {"ADD": 8, "CONV_2D": 20, "FULLY_CONNECTED": 1, "MAX_POOL_2D": 1, "MEAN": 1, "RESHAPE": 2, "TRANSPOSE": 2}},
     "unconverted_nodes": 2, "weight_bytes": 46750000,
     "transposes": {"count": 2, "bytes": 604160}, "reshapes": {"count": 2, "bytes": 4000},
+    "layout": {"io": "preserve", "optimal": true, "cost_before": 900, "cost_after": 90, "lower_bound": 90, "candidates_dropped": 0,
+               "solved_by": {"min_cut": 1, "elimination": 2, "integer_program": 3, "search": 4}},
     "inputs": [{"name": "input", "type": "f32[1,3,224,224]", "layout": "as in the source"}],
     "outputs": [{"name": "output", "type": "f32[1,1000]", "layout": "as in the source"}],
     "plugins": [{"id": "org.gantry.core-ops", "version": "0.1.0", "library": "core_ops.so",

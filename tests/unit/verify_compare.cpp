@@ -11,7 +11,7 @@
 namespace gantry {
 namespace {
 
-using testing::floats;
+using models::floats;
 using ::testing::HasSubstr;
 
 constexpr float kInf = std::numeric_limits<float>::infinity();

@@ -11,11 +11,11 @@
 namespace gantry {
 namespace {
 
-using testing::as_floats;
+using models::as_floats;
+using models::floats;
+using models::TempDir;
 using ::testing::ElementsAre;
-using testing::floats;
 using ::testing::HasSubstr;
-using testing::TempDir;
 
 Port port(const std::string& name, DType t, const std::vector<Dim>& dims) {
   Port p{name, Type::unranked(t)};

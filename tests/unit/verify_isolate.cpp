@@ -126,12 +126,12 @@ TEST(VerifyWire, ReadsWhatWasWritten) {
   WireWriter out;
   out.number(7);
   out.text("name");
-  out.tensor(testing::floats({2}, {1, 2}));
+  out.tensor(models::floats({2}, {1, 2}));
   const Bytes bytes = out.take();
   WireReader in(bytes);
   EXPECT_EQ(in.number(), 7u);
   EXPECT_EQ(in.text(), "name");
-  EXPECT_EQ(in.tensor(), testing::floats({2}, {1, 2}));
+  EXPECT_EQ(in.tensor(), models::floats({2}, {1, 2}));
   EXPECT_TRUE(in.good());
   for (std::size_t n = 0; n < bytes.size(); ++n) {
     WireReader part{std::span(bytes).first(n)};

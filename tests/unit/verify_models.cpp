@@ -9,7 +9,7 @@
 
 #include "tflite_generated.h"
 
-namespace gantry::testing {
+namespace gantry::models {
 
 namespace {
 
@@ -135,4 +135,4 @@ std::string TempDir::write(const std::string& name, const std::string& bytes) co
   return file;
 }
 
-}  // namespace gantry::testing
+}  // namespace gantry::models

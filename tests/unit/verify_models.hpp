@@ -7,7 +7,7 @@
 
 #include "host/verify/tensor.hpp"
 
-namespace gantry::testing {
+namespace gantry::models {
 
 struct ModelPort {
   std::string name;
@@ -42,4 +42,4 @@ class TempDir {
   std::string path_;
 };
 
-}  // namespace gantry::testing
+}  // namespace gantry::models

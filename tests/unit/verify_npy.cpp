@@ -10,9 +10,9 @@
 namespace gantry {
 namespace {
 
+using models::TempDir;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::TempDir;
 
 std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span(text.data(), text.size()));
@@ -56,8 +56,8 @@ TEST(VerifyNpy, RoundTripsEveryType) {
 }
 
 TEST(VerifyNpy, RoundTripsScalarsAndEmptyTensors) {
-  for (const Tensor& t : {testing::floats({}, {1.5f}), testing::floats({0}, {}), testing::floats({3, 0, 2}, {}),
-                          testing::floats({1}, {2.5f})}) {
+  for (const Tensor& t : {models::floats({}, {1.5f}), models::floats({0}, {}), models::floats({3, 0, 2}, {}),
+                          models::floats({1}, {2.5f})}) {
     const auto file = to_npy(t);
     ASSERT_TRUE(file.ok());
     const auto back = parse_npy(*file, "x.npy");
@@ -73,11 +73,11 @@ TEST(VerifyNpy, RefusesToWriteWhatNumPyLacks) {
 }
 
 TEST(VerifyNpy, WritesTheHeaderThatNumPyWrites) {
-  const auto file = to_npy(testing::floats({2, 1}, {1, 2}));
+  const auto file = to_npy(models::floats({2, 1}, {1, 2}));
   ASSERT_TRUE(file.ok());
   const std::string text(reinterpret_cast<const char*>(file->data()), file->size());
   EXPECT_THAT(text, HasSubstr("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1), }"));
-  const auto vector = to_npy(testing::floats({2}, {1, 2}));
+  const auto vector = to_npy(models::floats({2}, {1, 2}));
   EXPECT_THAT(std::string(reinterpret_cast<const char*>(vector->data()), vector->size()),
               HasSubstr("'shape': (2,), }"));
 }
@@ -147,7 +147,7 @@ TEST(VerifyNpy, RefusesWhatIsNoNumber) {
 }
 
 TEST(VerifyNpy, SurvivesEveryTruncationAndEveryChangedByte) {
-  const auto file = to_npy(testing::floats({2, 2}, {1, 2, 3, 4}));
+  const auto file = to_npy(models::floats({2, 2}, {1, 2, 3, 4}));
   ASSERT_TRUE(file.ok());
   for (std::size_t n = 0; n < file->size(); ++n) {
     EXPECT_FALSE(parse_npy(std::span(*file).first(n), "x").ok()) << n;
@@ -163,18 +163,18 @@ TEST(VerifyNpy, SurvivesEveryTruncationAndEveryChangedByte) {
 
 TEST(VerifyNpy, ReadsAFileUnderItsName) {
   const TempDir dir;
-  const auto bytes = to_npy(testing::floats({2}, {1, 2}));
+  const auto bytes = to_npy(models::floats({2}, {1, 2}));
   const std::string path = dir.write("image.npy", {reinterpret_cast<const char*>(bytes->data()), bytes->size()});
   const auto tensors = read_numpy(path);
   ASSERT_TRUE(tensors.ok());
-  EXPECT_THAT(*tensors, ElementsAre(NamedTensor{"image", testing::floats({2}, {1, 2})}));
+  EXPECT_THAT(*tensors, ElementsAre(NamedTensor{"image", models::floats({2}, {1, 2})}));
   EXPECT_EQ(read_numpy(dir.path() + "/none.npy").error().code, Code::input_not_found);
   EXPECT_EQ(read_numpy(dir.path()).error().code, Code::input_not_found);
   EXPECT_EQ(read_numpy(dir.write("empty.npy", "")).error().code, Code::input_malformed);
 }
 
 std::vector<NamedTensor> two_tensors() {
-  return {{"a", testing::floats({2, 2}, {1, 2, 3, 4})}, {"b/x:0", {DType::int64, {1}, packed<std::int64_t>({-5})}}};
+  return {{"a", models::floats({2, 2}, {1, 2, 3, 4})}, {"b/x:0", {DType::int64, {1}, packed<std::int64_t>({-5})}}};
 }
 
 TEST(VerifyNpz, RoundTrips) {
@@ -232,7 +232,7 @@ std::string deflated_npz(const std::string& member, bool zip64, std::uint64_t cl
 }
 
 TEST(VerifyNpz, ReadsDeflatedMembersAndZip64) {
-  const Tensor tensor = testing::floats({1000}, std::vector<float>(1000, 2.0f));
+  const Tensor tensor = models::floats({1000}, std::vector<float>(1000, 2.0f));
   const auto member = to_npy(tensor);
   const std::string text(reinterpret_cast<const char*>(member->data()), member->size());
   for (const bool zip64 : {false, true}) {
@@ -243,7 +243,7 @@ TEST(VerifyNpz, ReadsDeflatedMembersAndZip64) {
 }
 
 TEST(VerifyNpz, RefusesFalseSizes) {
-  const auto member = to_npy(testing::floats({1000}, std::vector<float>(1000, 2.0f)));
+  const auto member = to_npy(models::floats({1000}, std::vector<float>(1000, 2.0f)));
   const std::string text(reinterpret_cast<const char*>(member->data()), member->size());
   for (const std::uint64_t claimed : {text.size() - 1, text.size() + 1, std::size_t{0}, std::size_t{1} << 50}) {
     const auto result = parse_npz(bytes_of(deflated_npz(text, true, claimed)), "x.npz");

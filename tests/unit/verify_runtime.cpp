@@ -13,14 +13,14 @@
 namespace gantry {
 namespace {
 
+using models::as_floats;
+using models::floats;
+using models::ModelPort;
+using models::TempDir;
 using ::testing::AllOf;
-using testing::as_floats;
 using ::testing::ElementsAre;
-using testing::floats;
 using ::testing::HasSubstr;
-using testing::ModelPort;
 using ::testing::StartsWith;
-using testing::TempDir;
 
 constexpr int kRelu = 19, kAdd = 0, kConv2d = 3, kWhere = 109;  // BuiltinOperator
 const std::string kRuntimes = GANTRY_TEST_RUNTIME_DIR;
@@ -28,8 +28,8 @@ const std::string kFakes = GANTRY_TEST_FAKE_RUNTIME_DIR;
 
 const std::vector<ModelPort> kX{{"x", DType::float32, {"2", "3"}}}, kY{{"y", DType::float32, {"2", "3"}}};
 
-std::string relu_onnx(const TempDir& dir) { return dir.write("relu.onnx", testing::onnx_model("Relu", kX, kY)); }
-std::string relu_tflite(const TempDir& dir) { return dir.write("relu.tflite", testing::tflite_model(kRelu, kX, kY)); }
+std::string relu_onnx(const TempDir& dir) { return dir.write("relu.onnx", models::onnx_model("Relu", kX, kY)); }
+std::string relu_tflite(const TempDir& dir) { return dir.write("relu.tflite", models::tflite_model(kRelu, kX, kY)); }
 
 /// Runs a model on these tensors, in a process of its own.
 Result<ModelRun> run(RuntimeKind kind, const std::string& model, const std::map<std::string, Tensor>& feeds) {
@@ -68,11 +68,11 @@ TEST(VerifyRuntime, DynamicDimensionsAreResized) {
   const TempDir dir;
   const std::vector<ModelPort> x{{"x", DType::float32, {"N", "2"}}}, y{{"y", DType::float32, {"N", "2"}}};
   const std::map<std::string, Tensor> feeds{{"x", floats({3, 2}, {-1, 2, -3, 4, -5, 6})}};
-  const auto tflite = run(RuntimeKind::litert, dir.write("m.tflite", testing::tflite_model(kRelu, x, y)), feeds);
+  const auto tflite = run(RuntimeKind::litert, dir.write("m.tflite", models::tflite_model(kRelu, x, y)), feeds);
   ASSERT_TRUE(tflite.ok()) << tflite.error().message;
   EXPECT_EQ(tflite->inputs[0].type.str(), "f32[?,2]");
   EXPECT_EQ(tflite->outputs[0].tensor, floats({3, 2}, {0, 2, 0, 4, 0, 6}));
-  const auto onnx = run(RuntimeKind::onnxruntime, dir.write("m.onnx", testing::onnx_model("Relu", x, y)), feeds);
+  const auto onnx = run(RuntimeKind::onnxruntime, dir.write("m.onnx", models::onnx_model("Relu", x, y)), feeds);
   ASSERT_TRUE(onnx.ok()) << onnx.error().message;
   EXPECT_EQ(onnx->inputs[0].type.str(), "f32[N,2]");
   EXPECT_EQ(onnx->outputs[0].tensor, floats({3, 2}, {0, 2, 0, 4, 0, 6}));
@@ -83,10 +83,10 @@ TEST(VerifyRuntime, ScalarsRun) {
   const std::vector<ModelPort> x{{"x", DType::float32, {}}}, y{{"y", DType::float32, {}}};
   const std::map<std::string, Tensor> feeds{{"x", floats({}, {2})}};
   EXPECT_EQ(
-      run(RuntimeKind::litert, dir.write("m.tflite", testing::tflite_model(kRelu, x, y)), feeds)->outputs[0].tensor,
+      run(RuntimeKind::litert, dir.write("m.tflite", models::tflite_model(kRelu, x, y)), feeds)->outputs[0].tensor,
       floats({}, {2}));
   EXPECT_EQ(
-      run(RuntimeKind::onnxruntime, dir.write("m.onnx", testing::onnx_model("Relu", x, y)), feeds)->outputs[0].tensor,
+      run(RuntimeKind::onnxruntime, dir.write("m.onnx", models::onnx_model("Relu", x, y)), feeds)->outputs[0].tensor,
       floats({}, {2}));
 }
 
@@ -105,12 +105,12 @@ TEST(VerifyRuntime, WrongFeedsAreRefusedBeforeTheRuntimeSeesThem) {
 
 TEST(VerifyRuntime, ErrorsCarryTheRuntimesOwnWords) {
   const TempDir dir;
-  const auto onnx = run(RuntimeKind::onnxruntime, dir.write("m.onnx", testing::onnx_model("NoSuchOp", kX, kY)), {});
+  const auto onnx = run(RuntimeKind::onnxruntime, dir.write("m.onnx", models::onnx_model("NoSuchOp", kX, kY)), {});
   ASSERT_FALSE(onnx.ok());
   EXPECT_EQ(onnx.error().code, Code::verify_runtime);
   EXPECT_THAT(onnx.error().message, AllOf(StartsWith("ONNX Runtime: "), HasSubstr("NoSuchOp")));
   EXPECT_THAT(onnx.error().place, HasSubstr("m.onnx"));
-  const auto tflite = run(RuntimeKind::litert, dir.write("m.tflite", testing::tflite_model(kConv2d, kX, kY)),
+  const auto tflite = run(RuntimeKind::litert, dir.write("m.tflite", models::tflite_model(kConv2d, kX, kY)),
                           {{"x", floats({2, 3}, {1, 2, 3, 4, 5, 6})}});
   ASSERT_FALSE(tflite.ok());
   EXPECT_EQ(tflite.error().code, Code::verify_runtime);
@@ -121,7 +121,7 @@ TEST(VerifyRuntime, BrokenModelsAreErrors) {
   const TempDir dir;
   EXPECT_THAT(run(RuntimeKind::onnxruntime, dir.write("m.onnx", "no model"), {}).error().message,
               StartsWith("ONNX Runtime: "));
-  const std::string whole = testing::tflite_model(kRelu, kX, kY);
+  const std::string whole = models::tflite_model(kRelu, kX, kY);
   EXPECT_EQ(run(RuntimeKind::litert, dir.write("m.tflite", whole.substr(0, whole.size() / 2)), {})
                 .error()
                 .message.substr(0, 7),
@@ -132,7 +132,7 @@ TEST(VerifyRuntime, BrokenModelsAreErrors) {
 
 TEST(VerifyRuntime, ChangedBytesOfAModelNeverEndThisProcess) {
   const TempDir dir;
-  const std::string whole = testing::tflite_model(kRelu, kX, kY);
+  const std::string whole = models::tflite_model(kRelu, kX, kY);
   for (std::size_t i = 8; i < whole.size(); i += 97) {
     std::string changed = whole;
     for (std::size_t k = i; k < whole.size(); k += 61) changed[k] = static_cast<char>(0xff);
@@ -143,8 +143,8 @@ TEST(VerifyRuntime, ChangedBytesOfAModelNeverEndThisProcess) {
 TEST(VerifyRuntime, AnOutputOfUnknownShapeIsExplained) {
   const TempDir dir;
   const auto r = run(RuntimeKind::litert,
-                     dir.write("m.tflite", testing::tflite_model(kWhere, {{"x", DType::boolean, {"4"}}},
-                                                                 {{"y", DType::int64, {"N", "1"}}})),
+                     dir.write("m.tflite", models::tflite_model(kWhere, {{"x", DType::boolean, {"4"}}},
+                                                                {{"y", DType::int64, {"N", "1"}}})),
                      {{"x", {DType::boolean, {4}, std::vector<std::byte>(4)}}});
   ASSERT_FALSE(r.ok());
   EXPECT_THAT(r.error().hint, HasSubstr("'y' is i64[?,1]"));
@@ -152,10 +152,10 @@ TEST(VerifyRuntime, AnOutputOfUnknownShapeIsExplained) {
 
 TEST(VerifyRuntime, StringsAreRefused) {
   const TempDir dir;
-  const auto r = run(RuntimeKind::onnxruntime,
-                     dir.write("m.onnx", testing::onnx_model("Identity", {{"x", DType::string, {"1"}}},
-                                                             {{"y", DType::string, {"1"}}})),
-                     {});
+  const auto r = run(
+      RuntimeKind::onnxruntime,
+      dir.write("m.onnx", models::onnx_model("Identity", {{"x", DType::string, {"1"}}}, {{"y", DType::string, {"1"}}})),
+      {});
   EXPECT_EQ(r.error().message, "the input 'x' has an element type that cannot be compared");
 }
 
@@ -227,7 +227,7 @@ TEST(VerifyRuntime, AModelAndItsConversionAreTheSame) {
 
 TEST(VerifyRuntime, ADifferenceIsNoErrorOfTheRun) {
   const TempDir dir;
-  const auto record = verify(request(dir.write("neg.onnx", testing::onnx_model("Neg", kX, kY)), relu_tflite(dir)));
+  const auto record = verify(request(dir.write("neg.onnx", models::onnx_model("Neg", kX, kY)), relu_tflite(dir)));
   ASSERT_TRUE(record.ok()) << record.error().message;
   EXPECT_FALSE(record->ok);
   EXPECT_THAT(record->outputs[0].note, HasSubstr("6 of 6 elements differ, most at ["));
@@ -236,7 +236,7 @@ TEST(VerifyRuntime, ADifferenceIsNoErrorOfTheRun) {
 TEST(VerifyRuntime, OtherNamesAreMatchedByPosition) {
   const TempDir dir;
   const std::vector<ModelPort> a{{"a", DType::float32, {"2", "3"}}}, b{{"b", DType::float32, {"2", "3"}}};
-  const auto record = verify(request(relu_onnx(dir), dir.write("m.tflite", testing::tflite_model(kRelu, a, b))));
+  const auto record = verify(request(relu_onnx(dir), dir.write("m.tflite", models::tflite_model(kRelu, a, b))));
   ASSERT_TRUE(record.ok()) << record.error().message;
   EXPECT_TRUE(record->ok);
   EXPECT_EQ(record->outputs[0].name, "y");
@@ -247,11 +247,11 @@ TEST(VerifyRuntime, TwoInputsAreMatchedByName) {
   const TempDir dir;
   const std::vector<ModelPort> ab{{"a", DType::float32, {"2"}}, {"b", DType::float32, {"2"}}}, ba{ab[1], ab[0]},
       y{{"y", DType::float32, {"2"}}};
-  const std::string onnx = dir.write("sub.onnx", testing::onnx_model("Sub", ab, y));
-  const auto record = verify(request(onnx, dir.write("sub2.onnx", testing::onnx_model("Sub", ba, y))));
+  const std::string onnx = dir.write("sub.onnx", models::onnx_model("Sub", ab, y));
+  const auto record = verify(request(onnx, dir.write("sub2.onnx", models::onnx_model("Sub", ba, y))));
   ASSERT_TRUE(record.ok()) << record.error().message;
   EXPECT_FALSE(record->ok) << "a - b is not b - a";
-  const auto three = verify(request(relu_onnx(dir), dir.write("add.tflite", testing::tflite_model(kAdd, ab, y))));
+  const auto three = verify(request(relu_onnx(dir), dir.write("add.tflite", models::tflite_model(kAdd, ab, y))));
   EXPECT_EQ(three.error().code, Code::verify_mismatch);
 }
 
@@ -259,9 +259,9 @@ TEST(VerifyRuntime, AMissingOutputIsADifference) {
   const TempDir dir;
   const std::vector<ModelPort> x{{"x", DType::float32, {"2"}}},
       two{{"y", DType::float32, {"1"}}, {"z", DType::float32, {"1"}}}, one{two[0]};
-  const auto record = verify(request(dir.write("split.onnx", testing::onnx_model("Split", x, two)),
-                                     dir.write("relu.onnx", testing::onnx_model("Relu", {{"x", DType::float32, {"2"}}},
-                                                                                {{"y", DType::float32, {"2"}}}))));
+  const auto record = verify(request(dir.write("split.onnx", models::onnx_model("Split", x, two)),
+                                     dir.write("relu.onnx", models::onnx_model("Relu", {{"x", DType::float32, {"2"}}},
+                                                                               {{"y", DType::float32, {"2"}}}))));
   ASSERT_TRUE(record.ok()) << record.error().message;
   ASSERT_EQ(record->outputs.size(), 2u);
   EXPECT_EQ(record->outputs[0].note, "f32[2], but the reference gives f32[1]");
@@ -272,8 +272,8 @@ TEST(VerifyRuntime, GivenInputsAreUsed) {
   const TempDir dir;
   const std::vector<NamedTensor> inputs{{"x", floats({2, 3}, {-1, -2, -3, -4, -5, -6})}};
   const auto npz = to_npz(inputs);
-  VerifyRequest r = request(dir.write("neg.onnx", testing::onnx_model("Neg", kX, kY)),
-                            dir.write("abs.onnx", testing::onnx_model("Abs", kX, kY)));
+  VerifyRequest r = request(dir.write("neg.onnx", models::onnx_model("Neg", kX, kY)),
+                            dir.write("abs.onnx", models::onnx_model("Abs", kX, kY)));
   EXPECT_FALSE(verify(r)->ok);
   r.inputs = {dir.write("in.npz", {reinterpret_cast<const char*>(npz->data()), npz->size()})};
   const auto record = verify(r);
@@ -285,7 +285,7 @@ TEST(VerifyRuntime, FilesThatCannotBeRunAreNamed) {
   const TempDir dir;
   EXPECT_EQ(verify(request(dir.path() + "/none.onnx", relu_tflite(dir))).error().code, Code::input_not_found);
   EXPECT_EQ(verify(request(dir.write("m.h5", "text"), relu_tflite(dir))).error().code, Code::input_format);
-  EXPECT_EQ(*runtime_for(dir.write("model.bin", testing::tflite_model(kRelu, kX, kY))), RuntimeKind::litert);
+  EXPECT_EQ(*runtime_for(dir.write("model.bin", models::tflite_model(kRelu, kX, kY))), RuntimeKind::litert);
 }
 
 }  // namespace
