@@ -196,10 +196,10 @@ Result<Source> convert_source(const fs::path& input, const PipelineOptions& opti
 }
 
 // What the file says of itself.
-void add_metadata(Graph& g, const fs::path& input) {
+void add_metadata(Graph& g, const fs::path& input, const std::string& io_layout) {
   g.metadata["gantry.source"] = input.filename().string();
   g.metadata["gantry.version"] = kVersion;
-  g.metadata["gantry.io_layout"] = "preserve";
+  g.metadata["gantry.io_layout"] = io_layout;
 }
 
 Status convert_and_write(const fs::path& input, const fs::path& output, const PipelineOptions& options,
@@ -208,7 +208,7 @@ Status convert_and_write(const fs::path& input, const fs::path& output, const Pi
   GANTRY_ASSIGN(Source source, convert_source(input, options, plugins, report));
   if (options.dry_run) return {};
   if (output.empty()) return error(Code::usage, "no output was named");
-  add_metadata(source.graph, input);
+  add_metadata(source.graph, input, options.layout.io);
   if (options.on_progress) options.on_progress("write", 0, 1);
   GANTRY_ASSIGN(const tflite_format::WriteStats stats,
                 tflite_format::write(source.graph, output,

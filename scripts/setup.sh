@@ -4,7 +4,7 @@
 #
 #   .deps/venv              Python packages, pinned by hash (requirements.txt)
 #   .deps/onnx              the ONNX C++ library, static, built here once for each recipe
-#   .deps/runtimes/*.so     ONNX Runtime and LiteRT, which `gantry verify` opens
+#   .deps/runtimes/*.so     ONNX Runtime and LiteRT, which `gantry verify` opens, and HiGHS for the layout engine
 #   .deps/highs             the HiGHS solver: include/, lib/
 #
 # GANTRY_DEPS=DIR (from the tree's root, or absolute) puts the prefix elsewhere; CMake reads the same variable.
@@ -118,6 +118,7 @@ link_wheels() {
   link_relative "$site"/onnxruntime/capi/libonnxruntime.so.* "$deps/runtimes/libonnxruntime.so"
   link_relative "$site"/ai_edge_litert/libLiteRt.so "$deps/runtimes/libLiteRt.so"
   link_relative "$site"/highsbox/highs_dist "$deps/highs"
+  link_relative "$site"/highsbox/highs_dist/lib/libhighs.so "$deps/runtimes/libhighs.so"
 }
 
 link_relative() {

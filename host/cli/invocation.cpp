@@ -92,6 +92,7 @@ Status Invocation::merge_options() {
   if (args.has("--quiet")) GANTRY_TRY(config.set("log.level", std::string("error"), "-q"));
   if (args.has("--log-file")) GANTRY_TRY(config.set("log.file", args.get("--log-file"), "--log-file"));
   if (args.has("--no-default-plugins")) GANTRY_TRY(config.set("plugins.defaults", false, "--no-default-plugins"));
+  if (args.has("--io-layout")) GANTRY_TRY(config.set("layout.io", std::string(args.get("--io-layout")), "--io-layout"));
   if (args.has("--allow-custom")) GANTRY_TRY(config.set("convert.allow_custom", true, "--allow-custom"));
   if (args.has("--verify")) GANTRY_TRY(config.set("convert.verify", true, "--verify"));
   for (const std::string flag : {"--atol", "--rtol"}) {
@@ -226,7 +227,45 @@ Result<PipelineOptions> Invocation::pipeline_options(const std::filesystem::path
   options.on_progress = on_progress();
   options.allow_custom = config.get_bool("convert.allow_custom");
   options.dry_run = args.has("--dry-run");
+  GANTRY_ASSIGN(options.layout, layout_settings());
   return options;
+}
+
+namespace {
+
+/// The HiGHS library, or "": without it the other methods do what they can.
+std::string find_highs(const std::filesystem::path& named, const std::filesystem::path& executable) {
+  const char* runtimes = std::getenv("GANTRY_RUNTIMES");
+  std::vector<std::filesystem::path> places{named};
+  if (named.empty())
+    places = {runtimes ? runtimes : "", executable.parent_path().parent_path() / "lib/gantry/runtimes"};
+  std::error_code ec;
+  for (const std::filesystem::path& place : places) {
+    if (place.empty()) continue;
+    if (std::filesystem::is_regular_file(place, ec)) return place.string();
+    if (std::filesystem::is_regular_file(place / "libhighs.so", ec)) return (place / "libhighs.so").string();
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<LayoutSettings> Invocation::layout_settings() {
+  LayoutSettings s;
+  s.io = config.get_string("layout.io");
+  for (const std::string& entry : config.get_strings("layout.io_by_name")) {
+    const std::size_t at = entry.rfind('=');
+    const std::string io = at == std::string::npos ? "" : entry.substr(at + 1);
+    if (io != "preserve" && io != "nhwc" && io != "nchw")
+      return error(Code::config_bad_value, "layout.io_by_name: '" + entry + "' is not NAME=preserve, nhwc or nchw")
+          .at(config.origin("layout.io_by_name"));
+    s.io_by_name[entry.substr(0, at)] = io;
+  }
+  s.node_cost = config.get_int("layout.cost.node");
+  s.reshape_cost = config.get_float("layout.cost.reshape");
+  s.effort = config.get_string("layout.effort");
+  s.highs_library = find_highs(config.get_string("layout.highs"), executable);
+  return s;
 }
 
 int Invocation::finish(Status status) {

@@ -51,6 +51,7 @@ class Invocation {
   /// From --to, --shape, --allow-custom, --dry-run and the configuration. `input` answers which input a --shape
   /// without a name means.
   Result<PipelineOptions> pipeline_options(const std::filesystem::path& input);
+  Result<LayoutSettings> layout_settings();
 
  private:
   Status merge_options();

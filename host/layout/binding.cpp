@@ -304,7 +304,7 @@ std::vector<AxisOf> channel_axes(const Binding& b) {
   std::vector<AxisOf> out;
   for (const BoundOperand& o : b.operands) {
     const auto& items = o.pattern->alternatives[o.logical].items;
-    const bool image = std::any_of(items.begin(), items.end(), [](const Item& i) { return i.block; });
+    const bool image = std::any_of(items.begin(), items.end(), [](const Item& i) { return i.block || i.dims > 0; });
     if (image && !o.constant && !items.back().block) out.push_back({o.value, static_cast<int>(o.variables.size()) - 1});
   }
   return out;

@@ -46,7 +46,7 @@ std::vector<int> kept_axes(const Graph& g, const Node& n, const OperandPattern& 
 /// The first variant of the rule that fits the node; nullopt: the node is fixed.
 std::optional<Binding> bind(const Graph& g, const Node& n, const Rule* rule);
 void tie_axes(const Binding& b, Axes& axes);
-/// The channel axes of an operator that has image axes ("!"), else nothing.
+/// The channel axes of an operator that has image axes ("!", or leading axes of a fixed number), else nothing.
 std::vector<AxisOf> channel_axes(const Binding& b);
 
 /// nullopt where the axes' cuts do not fit together after all: the node is fixed.

@@ -50,7 +50,8 @@ struct Plan {
 };
 
 /// Orders, shapes, and where reshapes are left other optima of the orders and their mixture; the best of all.
-Result<Plan> make_plan(const Graph& g, const Model& m, const Candidates& c, const ShapeOptions& shapes, const EngineOptions& options) {
+Result<Plan> make_plan(const Graph& g, const Model& m, const Candidates& c, const ShapeOptions& shapes,
+                       const EngineOptions& options) {
   Plan best;
   GANTRY_ASSIGN(best.orders, solve_orders(m, c, options.cost, options.solver));
   GANTRY_ASSIGN(best.shapes, solve_shapes(g, m, c, best.orders, shapes, options.solver));

@@ -1,11 +1,12 @@
-// A variable for each operator whose labels are its choices of orders in the pool, each with every writing: both problems
-// at once. What a reader pays for a value depends on how it was made and how it is wanted: nothing, a reshape, or a
-// transpose with a reshape on the side where it does not fit.
+// A variable for each operator whose labels are its choices of orders in the pool, each with every writing: both
+// problems at once. What a reader pays for a value depends on how it was made and how it is wanted: nothing, a reshape,
+// or a transpose with a reshape on the side where it does not fit.
 #include "host/layout/joint.hpp"
 
 #include <algorithm>
 
 #include "host/layout/shape_candidates.hpp"
+#include "host/layout/star.hpp"
 
 namespace gantry::layout {
 namespace {
@@ -21,7 +22,8 @@ struct Stored {
 
 class Joint {
  public:
-  Joint(const Model& m, ShapeCandidates& candidates, const CostModel& cost) : m_(m), candidates_(candidates), cost_(cost), made_(m.roots.size()), wanted_(m.roots.size()) {
+  Joint(const Model& m, ShapeCandidates& candidates, const CostModel& cost)
+      : m_(m), candidates_(candidates), cost_(cost), made_(m.roots.size()), wanted_(m.roots.size()) {
     for (Mover& t : candidates_.movers()) {
       auto& known = pairs_[{t.from, t.to}];
       for (ShapeCandidates::Pair& p : candidates_.pairs(t)) known.emplace(std::move(p.from), std::move(p.to));
@@ -41,11 +43,14 @@ class Joint {
         }
       const std::size_t v = problem_.add_variable(std::move(ties));
       for (std::size_t k = 0; k < contexts[i].writer.operands(); ++k) {
-        Port p{v, {}};
-        for (const auto& [context, w] : labels_.back()) p.stored.push_back({contexts[context].writer.copy(k), &w->shapes[k]});
+        StoredPort p{v, {}};
+        for (const auto& [context, w] : labels_.back())
+          p.stored.push_back({contexts[context].writer.copy(k), &w->shapes[k]});
         const Operand& o = contexts[i].writer.op().operands[k];
-        if (o.result) made_[o.root] = std::move(p);
-        else wanted_[o.root].push_back(std::move(p));
+        if (o.result)
+          made_[o.root] = std::move(p);
+        else
+          wanted_[o.root].push_back(std::move(p));
       }
       i = end;
     }
@@ -55,12 +60,13 @@ class Joint {
   const Problem& problem() const { return problem_; }
   std::vector<std::size_t> choices(const Solution& s) const {
     std::vector<std::size_t> out;
-    for (std::size_t i = 0; i < labels_.size(); ++i) out.push_back(candidates_.contexts()[labels_[i][s.label[i]].first].choice);
+    for (std::size_t i = 0; i < labels_.size(); ++i)
+      out.push_back(candidates_.contexts()[labels_[i][s.label[i]].first].choice);
     return out;
   }
 
  private:
-  struct Port {
+  struct StoredPort {
     std::size_t variable = 0;
     std::vector<Stored> stored;  // for each label
   };
@@ -81,37 +87,21 @@ class Joint {
   }
 
   void add_root(std::size_t r) {
-    const Port& made = made_[r];
-    auto& readers = wanted_[r];
-    if (readers.empty()) return;
-    if (readers.size() == 1) {
-      std::vector<Cost> table;
-      for (const Stored& a : made.stored)
-        for (const Stored& b : readers[0].stored) table.push_back(price(r, a, b));
-      problem_.add_pair(made.variable, readers[0].variable, std::move(table));
-      return;
-    }
-    std::map<std::pair<CopyKey, Shape>, std::size_t> exists;
-    for (const Port& p : readers)
+    std::vector<Stored> all;
+    std::map<std::pair<CopyKey, Shape>, std::size_t> forms;
+    const auto port = [&](const StoredPort& p) {
+      Port out{p.variable, {}};
       for (const Stored& s : p.stored) {
-        const auto [it, fresh] = exists.emplace(std::make_pair(s.copy, *s.shape), 0);
-        if (fresh) it->second = problem_.add_variable({0, 0});
+        const auto [it, fresh] = forms.emplace(std::make_pair(s.copy, *s.shape), forms.size());
+        if (fresh) all.push_back(s);
+        out.form.push_back(it->second);
       }
-    for (const auto& [key, t] : exists) {
-      std::vector<Cost> table;
-      for (const Stored& a : made.stored) table.insert(table.end(), {0, price(r, a, {key.first, &key.second})});
-      problem_.add_pair(made.variable, t, std::move(table));
-      for (const Port& p : readers) {
-        std::vector<Cost> needs;
-        bool any = false;
-        for (const Stored& s : p.stored) {
-          const bool here = s.copy == key.first && *s.shape == key.second;
-          needs.insert(needs.end(), {here ? kForbidden : 0, 0});
-          any = any || here;
-        }
-        if (any) problem_.add_pair(p.variable, t, std::move(needs));
-      }
-    }
+      return out;
+    };
+    std::vector<Port> readers;
+    for (const StoredPort& p : wanted_[r]) readers.push_back(port(p));
+    const Port maker = port(made_[r]);
+    add_star(problem_, maker, readers, [&](std::size_t a, std::size_t b) { return price(r, all[a], all[b]); });
   }
 
   static constexpr Cost kUnit = 64;  // ties are below
@@ -121,8 +111,8 @@ class Joint {
   const CostModel& cost_;
   Problem problem_;
   std::vector<std::vector<std::pair<std::size_t, const Writing*>>> labels_;  // of each operator: context and writing
-  std::vector<Port> made_;
-  std::vector<std::vector<Port>> wanted_;
+  std::vector<StoredPort> made_;
+  std::vector<std::vector<StoredPort>> wanted_;
   std::map<std::pair<CopyKey, CopyKey>, std::set<std::pair<Shape, Shape>>> pairs_;
 };
 

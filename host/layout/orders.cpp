@@ -1,10 +1,10 @@
-// A variable for each operator, whose labels are the choices that its rule allows; for each root and order that some
-// reader may demand a variable that says whether a copy in that order exists. A copy in another order than the produced
-// one costs the root's bytes and a node, once, however many read it.
+// A variable for each operator, whose labels are the choices that its rule allows, and a star (star.hpp) for each root:
+// a copy in another order than the produced one costs the root's bytes and a node, once, however many read it.
 #include "host/layout/orders.hpp"
 
 #include <algorithm>
-#include <map>
+
+#include "host/layout/star.hpp"
 
 namespace gantry::layout {
 namespace {
@@ -39,14 +39,14 @@ class Setup {
   }
 
   const Problem& problem() const { return problem_; }
+  bool exact() const { return exact_; }
 
  private:
-  std::size_t order_of(const Reader& r, std::size_t choice) const { return c_.choices[r.op][choice][r.operand]; }
-
   /// 0 to 15, the same for the same seed, root and order.
   Cost dice(std::size_t root, std::size_t order) const {
     if (seed_ == 0) return 0;
-    std::uint64_t h = seed_ * 0x9E3779B97F4A7C15u ^ (root + 1) * 0xBF58476D1CE4E5B9u ^ (order + 1) * 0x94D049BB133111EBu;
+    std::uint64_t h =
+        seed_ * 0x9E3779B97F4A7C15u ^ (root + 1) * 0xBF58476D1CE4E5B9u ^ (order + 1) * 0x94D049BB133111EBu;
     h = (h ^ h >> 31) * 0xD6E8FEB86659FD93u;
     return static_cast<Cost>(h >> 60);
   }
@@ -80,43 +80,18 @@ class Setup {
   }
 
   void add_root(std::size_t r) {
-    const auto& readers = readers_[r];
-    const Reader& p = producer_[r];
-    const std::size_t made = c_.choices[p.op].size();
-    if (readers.empty() || c_.orders[r].size() < 2) return;
-    if (readers.size() == 1 && made * c_.choices[readers[0].op].size() <= 4096) {
-      const std::size_t n = c_.choices[readers[0].op].size();
-      std::vector<Cost> table;
-      for (std::size_t a = 0; a < made; ++a)
-        for (std::size_t b = 0; b < n; ++b) table.push_back(copy_cost(r, order_of(p, a), order_of(readers[0], b)));
-      problem_.add_pair(p.op, readers[0].op, std::move(table));
-      return;
-    }
-    std::map<std::size_t, std::size_t> copy;  // order -> variable
-    for (const Reader& reader : readers) {
-      for (std::size_t b = 0; b < c_.choices[reader.op].size(); ++b) {
-        const std::size_t o = order_of(reader, b);
-        if (!copy.contains(o)) copy.emplace(o, problem_.add_variable({0, 0}));
-      }
-    }
-    for (const auto& [o, t] : copy) {
-      std::vector<Cost> table;
-      for (std::size_t a = 0; a < made; ++a) table.insert(table.end(), {0, copy_cost(r, order_of(p, a), o)});
-      problem_.add_pair(p.op, t, std::move(table));
-      for (const Reader& reader : readers) demand(reader, o, t);
-    }
+    if (readers_[r].empty() || c_.orders[r].size() < 2) return;
+    std::vector<Port> readers;
+    for (const Reader& reader : readers_[r]) readers.push_back(port(reader));
+    exact_ = add_star(problem_, port(producer_[r]), readers,
+                      [&](std::size_t a, std::size_t b) { return copy_cost(r, a, b); }) &&
+             exact_;
   }
 
-  /// A choice that reads order o needs the copy.
-  void demand(const Reader& reader, std::size_t o, std::size_t t) {
-    std::vector<Cost> table;
-    bool any = false;
-    for (std::size_t b = 0; b < c_.choices[reader.op].size(); ++b) {
-      const bool needs = order_of(reader, b) == o;
-      any = any || needs;
-      table.insert(table.end(), {needs ? kForbidden : 0, 0});
-    }
-    if (any) problem_.add_pair(reader.op, t, std::move(table));
+  Port port(const Reader& r) const {
+    Port p{r.op, {}};
+    for (const Choice& choice : c_.choices[r.op]) p.form.push_back(choice[r.operand]);
+    return p;
   }
 
   const Model& m_;
@@ -126,6 +101,7 @@ class Setup {
   std::vector<std::vector<Reader>> readers_;
   std::vector<Reader> producer_;
   Problem problem_;
+  bool exact_ = true;
 };
 
 }  // namespace
@@ -148,8 +124,10 @@ Orders orders_of(const Model& m, const Candidates& c, const CostModel& cost, std
     for (std::size_t k = 0; k < m.operators[i].operands.size(); ++k) {
       const Operand& o = m.operators[i].operands[k];
       const std::size_t order = c.choices[i][out.choice[i]][k];
-      if (o.result) out.produced[o.root] = order;
-      else if (auto& w = wanted[o.root]; std::find(w.begin(), w.end(), order) == w.end()) w.push_back(order);
+      if (o.result)
+        out.produced[o.root] = order;
+      else if (auto& w = wanted[o.root]; std::find(w.begin(), w.end(), order) == w.end())
+        w.push_back(order);
     }
   for (std::size_t r = 0; r < m.roots.size(); ++r)
     for (std::size_t order : wanted[r])
@@ -168,8 +146,8 @@ Result<Orders> solve_orders(const Model& m, const Candidates& c, const CostModel
   if (!s.feasible) return error(Code::internal, "layout: the orders of the operators contradict each other");
   s.label.resize(m.operators.size());
   Orders out = orders_of(m, c, cost, std::move(s.label));
-  out.optimal = s.optimal && c.dropped == 0;
-  out.lower_bound = s.optimal ? out.cost : std::min(out.cost, s.lower_bound / kByte);
+  out.optimal = s.optimal && setup.exact() && c.dropped == 0;
+  out.lower_bound = !setup.exact() ? 0 : s.optimal ? out.cost : std::min(out.cost, s.lower_bound / kByte);
   out.solver = std::move(s);
   return out;
 }

@@ -1,13 +1,14 @@
-// The problem. Every operator and every transpose reads and makes stored copies under some shape; where the shape that is
-// read is not the one that was made, a RESHAPE is paid, once for each copy and shape.
+// The problem. Every operator and every transpose reads and makes stored copies under some shape; where the shape that
+// is read is not the one that was made, a RESHAPE is paid, once for each copy and shape.
 //
-// The idea. A variable for each operator whose labels are its writings (writing.hpp), one for each transpose whose labels
-// are pairs of shapes with the same blocks, and for each copy and shape one that says whether it exists.
+// The idea. A variable for each operator whose labels are its writings (writing.hpp), one for each transpose whose
+// labels are pairs of shapes with the same blocks, and a star (star.hpp) for each stored copy.
 #include "host/layout/shapes.hpp"
 
 #include <algorithm>
 
 #include "host/layout/shape_candidates.hpp"
+#include "host/layout/star.hpp"
 
 namespace gantry::layout {
 namespace {
@@ -22,7 +23,8 @@ std::vector<std::vector<std::size_t>> one_choice(const Orders& o) {
 
 std::vector<Mover> movers_of(const Orders& o) {
   std::vector<Mover> out;
-  for (const Orders::Copy& copy : o.copies) out.push_back({{copy.root, o.produced[copy.root]}, {copy.root, copy.order}, {}, {}});
+  for (const Orders::Copy& copy : o.copies)
+    out.push_back({{copy.root, o.produced[copy.root]}, {copy.root, copy.order}, {}, {}});
   return out;
 }
 
@@ -37,10 +39,12 @@ class ShapeProblem {
       for (const Writing& w : op.writings) ties.push_back(w.stripped);
       const std::size_t v = problem_.add_variable(std::move(ties));
       for (std::size_t k = 0; k < op.writer.operands(); ++k) {
-        Port p{v, {}};
+        ShapePort p{v, {}};
         for (const Writing& w : op.writings) p.shapes.push_back(&w.shapes[k]);
-        if (op.writer.op().operands[k].result) makers_[op.writer.copy(k)] = std::move(p);
-        else readers_[op.writer.copy(k)].push_back(std::move(p));
+        if (op.writer.op().operands[k].result)
+          makers_[op.writer.copy(k)] = std::move(p);
+        else
+          readers_[op.writer.copy(k)].push_back(std::move(p));
       }
     }
     for (const Mover& t : candidates_.movers()) {
@@ -49,7 +53,7 @@ class ShapeProblem {
     }
     for (std::size_t t = 0; t < pairs_.size(); ++t) {
       const std::size_t v = problem_.add_variable(std::vector<Cost>(pairs_[t].size(), 0));
-      Port from{v, {}}, to{v, {}};
+      ShapePort from{v, {}}, to{v, {}};
       for (const ShapeCandidates::Pair& l : pairs_[t]) {
         from.shapes.push_back(&l.from);
         to.shapes.push_back(&l.to);
@@ -73,23 +77,23 @@ class ShapeProblem {
       out.transposes.push_back({mover.from, mover.to, l.from, l.to, candidates_.permutation(mover, l)});
     }
     for (const auto& [key, ports] : readers_) {
-      const Port& made = makers_.at(key);
+      const ShapePort& made = makers_.at(key);
       std::set<Shape> wanted;
-      for (const Port& p : ports) wanted.insert(*p.shapes[s.label[p.variable]]);
+      for (const ShapePort& p : ports) wanted.insert(*p.shapes[s.label[p.variable]]);
       wanted.erase(*made.shapes[s.label[made.variable]]);
       out.reshapes += wanted.size();
       out.reshape_bytes += static_cast<std::int64_t>(wanted.size()) * candidates_.root(key).bytes;
       out.cost += static_cast<std::int64_t>(wanted.size()) * (reshape_cost(key) / kByte);
     }
     out.dropped = candidates_.dropped();
-    out.optimal = s.optimal && out.dropped == 0;
-    out.lower_bound = s.optimal ? out.cost : std::min(out.cost, s.lower_bound / kByte);
+    out.optimal = s.optimal && exact_ && out.dropped == 0;
+    out.lower_bound = !exact_ ? 0 : s.optimal ? out.cost : std::min(out.cost, s.lower_bound / kByte);
     return out;
   }
 
  private:
   /// Shapes of one operand, for each label of the operator's variable.
-  struct Port {
+  struct ShapePort {
     std::size_t variable;
     std::vector<const Shape*> shapes;
   };
@@ -98,49 +102,32 @@ class ShapeProblem {
     return (static_cast<Cost>(cost_.reshape * static_cast<double>(candidates_.root(k).bytes)) + cost_.node) * kByte;
   }
 
-  void add_copy(CopyKey key, const Port& made, const std::vector<Port>& readers) {
+  void add_copy(CopyKey key, const ShapePort& made, const std::vector<ShapePort>& readers) {
+    std::map<Shape, std::size_t> forms;
+    const auto port = [&](const ShapePort& p) {
+      Port out{p.variable, {}};
+      for (const Shape* s : p.shapes) out.form.push_back(forms.emplace(*s, forms.size()).first->second);
+      return out;
+    };
+    std::vector<Port> ports;
+    for (const ShapePort& p : readers) ports.push_back(port(p));
     const Cost cost = reshape_cost(key);
-    if (readers.size() == 1 && made.shapes.size() * readers[0].shapes.size() <= 4096) {
-      std::vector<Cost> table;
-      for (const Shape* a : made.shapes)
-        for (const Shape* b : readers[0].shapes) table.push_back(*a == *b ? 0 : cost);
-      problem_.add_pair(made.variable, readers[0].variable, std::move(table));
-      return;
-    }
-    std::map<Shape, std::size_t> exists;
-    for (const Port& r : readers)
-      for (const Shape* s : r.shapes)
-        if (!exists.contains(*s)) exists.emplace(*s, problem_.add_variable({0, 0}));
-    for (const auto& [shape, t] : exists) {
-      std::vector<Cost> table;
-      for (const Shape* a : made.shapes) table.insert(table.end(), {0, *a == shape ? 0 : cost});
-      problem_.add_pair(made.variable, t, std::move(table));
-      for (const Port& r : readers) demand(r, shape, t);
-    }
-  }
-
-  void demand(const Port& r, const Shape& shape, std::size_t exists) {
-    std::vector<Cost> needs;
-    bool any = false;
-    for (const Shape* s : r.shapes) {
-      needs.insert(needs.end(), {*s == shape ? kForbidden : 0, 0});
-      any = any || *s == shape;
-    }
-    if (any) problem_.add_pair(r.variable, exists, std::move(needs));
+    exact_ = add_star(problem_, port(made), ports, [cost](std::size_t, std::size_t) { return cost; }) && exact_;
   }
 
   ShapeCandidates& candidates_;
   const CostModel& cost_;
   Problem problem_;
-  std::map<CopyKey, Port> makers_;
-  std::map<CopyKey, std::vector<Port>> readers_;
+  std::map<CopyKey, ShapePort> makers_;
+  std::map<CopyKey, std::vector<ShapePort>> readers_;
+  bool exact_ = true;
   std::vector<std::vector<ShapeCandidates::Pair>> pairs_;
 };
 
 }  // namespace
 
-Result<Shapes> solve_shapes(const Graph& g, const Model& m, const Candidates& c, const Orders& o, const ShapeOptions& options,
-                            const SolverOptions& solver) {
+Result<Shapes> solve_shapes(const Graph& g, const Model& m, const Candidates& c, const Orders& o,
+                            const ShapeOptions& options, const SolverOptions& solver) {
   ShapeCandidates candidates(g, m, c, one_choice(o), movers_of(o), options);
   candidates.propagate();
   ShapeProblem problem(candidates, options.cost);

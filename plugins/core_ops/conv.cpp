@@ -61,6 +61,20 @@ Value conv1d(const Emit& emit, const Convolution& c) {
   return remove_axis(emit, conv2d(emit, wide), 1);
 }
 
+/// One tap, stride 1: every place is multiplied by one matrix, whatever the rank.
+Value pointwise(const Emit& emit, const Convolution& c) {
+  const Value matrix = emit.reshape(c.weights, {c.weights.dim(0), c.weights.dim(1)});
+  return emit.op("FULLY_CONNECTED", {c.x, matrix, c.bias},
+                 {{"keep_num_dims", true}, {"weights_format", "DEFAULT"}, no_activation()});
+}
+
+bool is_pointwise(const Convolution& c) {
+  const Window& w = c.window;
+  for (std::size_t i = 0; i < w.axes(); ++i)
+    if (w.kernel[i] != 1 || w.strides[i] != 1) return false;
+  return c.group == 1 && !w.padded() && c.weights.constant();
+}
+
 /// Channels [first, first + count) of a channels-last value.
 Value channels(const Emit& emit, const Value& x, std::int64_t first, std::int64_t count) {
   Dims begin(static_cast<std::size_t>(x.rank()), 0), size(begin.size(), -1);
@@ -124,7 +138,13 @@ GANTRY_CONVERT(onnx, "Conv", since(1), to(tflite)) {
   c.x = emit.transpose(x, to_channels_last(rank));
   c.weights = weights;
   c.bias = node.in(2) ? node.in(2) : zero_bias(emit, filter[0], x.dtype());
-  const Value y = rank == 3 ? conv1d(emit, c) : rank == 4 ? conv2d(emit, c) : conv3d(emit, c);
+  Value y;
+  if (rank == 4)
+    y = conv2d(emit, c);  // its kernel is as quick for one tap
+  else if (is_pointwise(c))
+    y = pointwise(emit, c);
+  else
+    y = rank == 3 ? conv1d(emit, c) : conv3d(emit, c);
   return emit.transpose(y, to_channels_first(rank));
 }
 
