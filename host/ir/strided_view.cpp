@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 namespace gantry::detail {
@@ -60,49 +62,95 @@ void store(std::byte* p, Unit u) {
   std::memcpy(p, &u, sizeof(Unit));
 }
 
-struct Unit16 {
-  std::uint64_t lo, hi;
+// Units without an integer type: short runs, complex numbers.
+template <std::size_t kSize>
+struct Bytes {
+  std::array<std::byte, kSize> bytes;
+};
+
+// 16 bytes of units, for the compiler to keep in one register.
+template <class Unit>
+struct Lanes {
+  static constexpr int kCount = 16 / static_cast<int>(sizeof(Unit));
+  typedef Unit Vector __attribute__((vector_size(16)));
+};
+
+// a0 b0 a1 b1 ... of the lower or the upper halves.
+template <class Unit, std::size_t... kLane>
+void interleave(typename Lanes<Unit>::Vector a, typename Lanes<Unit>::Vector b, typename Lanes<Unit>::Vector& low,
+                typename Lanes<Unit>::Vector& high, std::index_sequence<kLane...>) {
+  constexpr std::size_t n = sizeof...(kLane);
+  low = __builtin_shufflevector(a, b, (kLane / 2 + (kLane % 2 == 0 ? 0 : n))...);
+  high = __builtin_shufflevector(a, b, (n / 2 + kLane / 2 + (kLane % 2 == 0 ? 0 : n))...);
+}
+
+// out[r][c] = src[c][r] for a square of Lanes::kCount units on a side: log2 rounds, in each of which rows i and
+// i + half are interleaved. Rows of src and out are the strides apart and dense.
+template <class Unit>
+void transpose_square(const std::byte* src, std::int64_t src_stride, std::byte* out, std::int64_t out_stride) {
+  constexpr int kCount = Lanes<Unit>::kCount;
+  typename Lanes<Unit>::Vector rows[kCount], next[kCount];
+  for (int i = 0; i < kCount; ++i) std::memcpy(&rows[i], src + i * src_stride, 16);
+  for (int round = 1; round < kCount; round *= 2) {
+    for (int i = 0; i < kCount / 2; ++i) {
+      interleave<Unit>(rows[i], rows[i + kCount / 2], next[2 * i], next[2 * i + 1], std::make_index_sequence<kCount>{});
+    }
+    for (int i = 0; i < kCount; ++i) rows[i] = next[i];
+  }
+  for (int i = 0; i < kCount; ++i) std::memcpy(out + i * out_stride, &rows[i], 16);
+}
+
+// A rectangle of out: unit (r, c) comes from src + r * row_stride + c * column_stride.
+struct Tile {
+  const std::byte* src;
+  std::int64_t row_stride, column_stride, rows, columns;
+  std::byte* out;
+  std::int64_t out_row_stride;
 };
 
 template <class Unit>
-constexpr std::int64_t kTile = std::max<std::int64_t>(8, 64 / static_cast<std::int64_t>(sizeof(Unit)));
-
-// out[r][c] = src[r * row_stride + c * column_stride] for one tile, through a small buffer: the source is read along
-// its rows of the transposed tile, the destination is written along its own.
-template <class Unit>
-void copy_tile(const std::byte* src, std::int64_t row_stride, std::int64_t column_stride, std::int64_t rows,
-               std::int64_t columns, std::byte* out, std::int64_t out_row_stride) {
-  constexpr std::int64_t kSide = kTile<Unit>;
-  Unit tile[kSide * kSide];
-  const auto fill = [&](std::int64_t height, std::int64_t step) {
-    for (std::int64_t c = 0; c < columns; ++c) {
-      const std::byte* from = src + c * column_stride;
-      for (std::int64_t r = 0; r < height; ++r) tile[r * kSide + c] = load<Unit>(from + r * step);
+void copy_tile(const Tile& t) {
+  constexpr auto kSize = static_cast<std::int64_t>(sizeof(Unit));
+  if constexpr (std::is_integral_v<Unit>) {
+    constexpr std::int64_t kSquare = Lanes<Unit>::kCount;
+    if (t.row_stride == kSize && t.rows >= kSquare && t.columns >= kSquare) {
+      // The last squares overlap those before them, so that nothing remains at the ends.
+      for (std::int64_t r = 0; r < t.rows; r += kSquare) {
+        const std::int64_t at_r = std::min(r, t.rows - kSquare);
+        for (std::int64_t c = 0; c < t.columns; c += kSquare) {
+          const std::int64_t at_c = std::min(c, t.columns - kSquare);
+          transpose_square<Unit>(t.src + at_r * kSize + at_c * t.column_stride, t.column_stride,
+                                 t.out + at_r * t.out_row_stride + at_c * kSize, t.out_row_stride);
+        }
+      }
+      return;
     }
-  };
-  // The usual case is spelled with constants, so that the compiler unrolls it.
-  if (rows == kSide && row_stride == static_cast<std::int64_t>(sizeof(Unit))) {
-    fill(kSide, sizeof(Unit));
-  } else {
-    fill(rows, row_stride);
   }
-  for (std::int64_t r = 0; r < rows; ++r) {
-    std::memcpy(out + r * out_row_stride, tile + r * kSide, static_cast<std::size_t>(columns) * sizeof(Unit));
+  for (std::int64_t c = 0; c < t.columns; ++c) {
+    const std::byte* from = t.src + c * t.column_stride;
+    std::byte* to = t.out + c * kSize;
+    for (std::int64_t r = 0; r < t.rows; ++r) store(to + r * t.out_row_stride, load<Unit>(from + r * t.row_stride));
   }
 }
 
-// The last dimension of the box is not the one in which the source is dense: tiles over it and the dense one.
+// The last dimension of the box is not the one in which the source is dense: tiles over the two, one cache line of the
+// source high, so that no line is fetched twice.
 template <class Unit>
 void transpose_box(const Box& b, std::size_t dense, std::byte* out) {
-  constexpr std::int64_t kSide = kTile<Unit>;
+  constexpr std::int64_t kSide = std::max<std::int64_t>(8, 64 / static_cast<std::int64_t>(sizeof(Unit)));
   const std::size_t last = b.rank - 1;
+  Tile t{};
+  t.row_stride = b.strides[dense];
+  t.column_stride = b.strides[last];
+  t.out_row_stride = b.out_strides[dense];
   for_each_outer(b, dense, last, out, [&](const std::byte* src, std::byte* to) {
     for (std::int64_t r = 0; r < b.dims[dense]; r += kSide) {
-      const std::int64_t rows = std::min(kSide, b.dims[dense] - r);
+      t.rows = std::min(kSide, b.dims[dense] - r);
       for (std::int64_t c = 0; c < b.dims[last]; c += kSide) {
-        copy_tile<Unit>(src + r * b.strides[dense] + c * b.strides[last], b.strides[dense], b.strides[last], rows,
-                        std::min(kSide, b.dims[last] - c), to + r * b.out_strides[dense] + c * b.out_strides[last],
-                        b.out_strides[dense]);
+        t.columns = std::min(kSide, b.dims[last] - c);
+        t.src = src + r * t.row_stride + c * t.column_stride;
+        t.out = to + r * t.out_row_stride + c * b.out_strides[last];
+        copy_tile<Unit>(t);
       }
     }
   });
@@ -144,8 +192,14 @@ void copy_box(Box& b, std::byte* out) {
       return copy_units<std::uint32_t>(b, out);
     case 8:
       return copy_units<std::uint64_t>(b, out);
+    case 3:
+      return copy_units<Bytes<3>>(b, out);
+    case 6:
+      return copy_units<Bytes<6>>(b, out);
+    case 12:
+      return copy_units<Bytes<12>>(b, out);
     case 16:
-      return copy_units<Unit16>(b, out);
+      return copy_units<Bytes<16>>(b, out);
     default:
       break;
   }

@@ -69,8 +69,24 @@ void append(std::vector<std::byte>& bytes, T t) {
   std::memcpy(bytes.data() + at, &t, sizeof(T));
 }
 
-std::string half_text(std::uint16_t bits, float value, std::uint16_t usual_nan) {
-  return std::isnan(value) ? nan_text(bits, usual_nan) : number_text(value);
+// With as few digits as read back to the same bits.
+std::string half_text(DType t, std::uint16_t bits) {
+  const bool is_half = t == DType::float16;
+  const float value = is_half ? f16_to_f32(bits) : bf16_to_f32(bits);
+  if (std::isnan(value)) return nan_text(bits, is_half ? kNan16 : kNanBfloat);
+  std::string shortest = number_text(value);  // as a float
+  if (std::isinf(value)) return shortest;
+  char buffer[64];
+  for (int digits = 1; digits < 9; ++digits) {
+    const auto end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::general, digits).ptr;
+    const std::string_view text(buffer, static_cast<std::size_t>(end - buffer));
+    double back = 0;
+    if (parse_number(text, back) && (is_half ? f64_to_f16(back) : f64_to_bf16(back)) == bits) {
+      if (text.size() < shortest.size()) shortest = text;
+      break;
+    }
+  }
+  return shortest;
 }
 
 std::string element_text(DType t, const std::byte* p) {
@@ -85,14 +101,9 @@ std::string element_text(DType t, const std::byte* p) {
       const auto x = std::bit_cast<double>(bits);
       return std::isnan(x) ? nan_text(bits, kNan64) : number_text(x);
     }
-    case DType::float16: {
-      const auto bits = load<std::uint16_t>(p);
-      return half_text(bits, f16_to_f32(bits), kNan16);
-    }
-    case DType::bfloat16: {
-      const auto bits = load<std::uint16_t>(p);
-      return half_text(bits, bf16_to_f32(bits), kNanBfloat);
-    }
+    case DType::float16:
+    case DType::bfloat16:
+      return half_text(t, load<std::uint16_t>(p));
     case DType::int4:
     case DType::int8:
       return std::to_string(load<std::int8_t>(p));

@@ -177,7 +177,6 @@ class Parser : TextReader {
     GANTRY_ASSIGN(dialect, word("an operator"));
     GANTRY_TRY(expect("."));
     GANTRY_ASSIGN(name, word("an operator's name or domain"));
-    const std::size_t offset = token().offset;
     bool dotted = false;
     while (accept(".")) {
       GANTRY_ASSIGN(const std::string more, word("a domain"));
@@ -188,7 +187,7 @@ class Parser : TextReader {
       domain = std::exchange(name, {});
       GANTRY_ASSIGN(name, word("an operator's name"));
     } else if (dotted) {
-      return fail(offset, "expected \"::\" after a domain");
+      return unexpected("\"::\" after a domain");
     }
     return {};
   }

@@ -94,7 +94,6 @@ class Verifier {
   }
 
   Status check_values() {
-    std::unordered_set<std::string_view> names;
     for (std::uint32_t i = 1; i < g_.value_slots(); ++i) {
       const ValueId id{i};
       const Value& v = g_.value(id);
@@ -104,8 +103,7 @@ class Verifier {
       }
       const std::string where = at(id) + " \"" + std::string(v.name) + "\"";
       if (v.name.empty()) return broken(at(id) + " has no name");
-      if (!names.insert(v.name).second) return broken(where + " has the name of another value");
-      if (g_.find_value(v.name) != id) return broken(where + " is not found by its name");
+      if (g_.find_value(v.name) != id) return broken(where + " is not what its name stands for");
       if (!is_sane(v.type)) return broken(where + " has a type that is not well formed");
       if (int{v.is_constant()} + int{static_cast<bool>(v.producer)} + int{static_cast<bool>(v.input_of)} != 1) {
         return broken(where + " is not exactly one of a constant, a result and a region input");
