@@ -116,7 +116,8 @@ std::string verification(const VerifyRecord& v) {
       v.ok ? "ok, " + count_text(v.outputs.size(), "output") + " within " + tolerance
            : std::to_string(bad) + " of " + count_text(v.outputs.size(), "output") + " beyond " + tolerance;
   if (worst) text += ", largest difference " + number_text(worst->max_abs);
-  return text + " (" + one_line(v.reference, kMaxName) + ", " + one_line(v.candidate, kMaxName) + ")";
+  return text + " (" + one_line(v.reference, kMaxName) + ", " + one_line(v.candidate, kMaxName) + ", " +
+         duration_text(v.seconds) + ")";
 }
 
 std::string problems(const Report& r) {

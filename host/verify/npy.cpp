@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <optional>
@@ -202,15 +203,22 @@ Result<Tensor> read_data(const Header& header, std::span<const std::byte> data, 
 }
 
 Result<std::vector<std::byte>> read_file(const std::filesystem::path& path) {
+  const auto failed = [&](const std::string& reason) {
+    return error(Code::input_not_found, "the file cannot be read: " + reason).at(path.string());
+  };
   std::error_code ec;
-  const bool regular = std::filesystem::is_regular_file(path, ec);
+  const std::filesystem::file_status status = std::filesystem::status(path, ec);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    return failed("it is no plain file");
+  errno = 0;
   std::ifstream in(path, std::ios::binary | std::ios::ate);
-  const auto size = in ? static_cast<std::streamoff>(in.tellg()) : -1;
-  if (!regular || size < 0) return error(Code::input_not_found, "the file cannot be read").at(path.string());
+  if (!in) return failed(std::strerror(errno));
+  const auto size = static_cast<std::streamoff>(in.tellg());
+  if (size < 0) return failed(std::strerror(errno));
   std::vector<std::byte> bytes(static_cast<std::size_t>(size));
   in.seekg(0);
   in.read(reinterpret_cast<char*>(bytes.data()), size);
-  if (!in) return error(Code::input_not_found, "the file cannot be read").at(path.string());
+  if (!in) return failed(std::strerror(errno));
   return bytes;
 }
 

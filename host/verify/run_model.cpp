@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 
@@ -77,10 +78,15 @@ Result<ModelRun> run_here(RuntimeKind kind, const std::filesystem::path& library
 
 Result<RuntimeKind> runtime_for(const std::filesystem::path& model) {
   std::error_code ec;
+  if (std::filesystem::is_directory(model, ec)) {
+    return error(Code::input_not_found, "it is a folder, not a file").at(model.string());
+  }
+  errno = 0;
   std::ifstream in(model, std::ios::binary);
   char head[8] = {};
-  if (!in || !std::filesystem::is_regular_file(model, ec)) {
-    return error(Code::input_not_found, "the file cannot be read").at(model.string());
+  if (!in) {
+    return error(Code::input_not_found, std::string("the file cannot be read: ") + std::strerror(errno))
+        .at(model.string());
   }
   in.read(head, sizeof head);
   if (std::memcmp(head + 4, "TFL3", 4) == 0) return RuntimeKind::litert;

@@ -52,7 +52,8 @@ TEST(ReportTable, OfAConversion) {
             "outputs     output f32[1,1000]\n"
             "plugins     org.gantry.core-ops 0.1.0\n"
             "time        0.42 s: convert 80 ms, infer 50 ms, fuse 400 us\n"
-            "verify      ok, 1 output within 0.0001, largest difference 3.1e-06 (ONNX Runtime 1.32.0, LiteRT 2.3.0)\n");
+            "verify      ok, 1 output within 0.0001, largest difference 3.1e-06 (ONNX Runtime 1.32.0, LiteRT 2.3.0, "
+            "0.30 s)\n");
   EXPECT_EQ(last_line(converted()), "gantry: ok out/resnet18.tflite (44.6 MiB, verified, 0.42 s)");
 }
 

@@ -283,7 +283,10 @@ TEST(VerifyRuntime, GivenInputsAreUsed) {
 
 TEST(VerifyRuntime, FilesThatCannotBeRunAreNamed) {
   const TempDir dir;
-  EXPECT_EQ(verify(request(dir.path() + "/none.onnx", relu_tflite(dir))).error().code, Code::input_not_found);
+  const auto none = verify(request(dir.path() + "/none.onnx", relu_tflite(dir)));
+  EXPECT_EQ(none.error().code, Code::input_not_found);
+  EXPECT_EQ(none.error().message, "the file cannot be read: No such file or directory");
+  EXPECT_EQ(verify(request(dir.path(), relu_tflite(dir))).error().message, "it is a folder, not a file");
   EXPECT_EQ(verify(request(dir.write("m.h5", "text"), relu_tflite(dir))).error().code, Code::input_format);
   EXPECT_EQ(*runtime_for(dir.write("model.bin", models::tflite_model(kRelu, kX, kY))), RuntimeKind::litert);
 }
