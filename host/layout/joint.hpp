@@ -7,8 +7,8 @@
 
 namespace gantry::layout {
 
-/// From several optimal choices of orders, a mixture that needs fewer reshapes, operator by operator; its transposes may
-/// be counted too high where copies are shared, so the caller compares the result. Errors: as solve_shapes.
+/// From several optimal choices of orders, a mixture that needs fewer reshapes, operator by operator; its transposes
+/// may be counted too high where copies are shared, so the caller compares the result. Errors: as solve_shapes.
 Result<Orders> mix_orders(const Graph& g, const Model& m, const Candidates& c, const std::vector<Orders>& pool,
                           const ShapeOptions& options, const SolverOptions& solver);
 

@@ -31,8 +31,8 @@ struct Orders {
   Solution solver;  // statistics
 };
 
-/// Ties between optima are broken for shapes' sake: by fewer blocks, and with a seed above 0 by a throw of dice that is the
-/// same every time. Errors: internal, if an operator can run in no candidate.
+/// Ties between optima are broken for shapes' sake: by fewer blocks, and with a seed above 0 by a throw of dice that is
+/// the same every time. Errors: internal, if an operator can run in no candidate.
 Result<Orders> solve_orders(const Model& m, const Candidates& c, const CostModel& cost, const SolverOptions& options,
                             std::uint64_t seed = 0);
 
