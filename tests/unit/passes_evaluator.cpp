@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <stdexcept>
+#include <utility>
 
 namespace gantry::testing {
 namespace {
@@ -108,7 +109,12 @@ Array convolution(const Node& node, const Array& x, const Array& w, const Array*
 
 Array fully_connected(const Node& node, const Array& x, const Array& w, const Array* bias) {
   Array y{{count(x.dims) / w.dims[1], w.dims[0]}, {}};
-  for_each_index(y.dims, [&](const Dims& o) {
+  const Dims flat = y.dims;
+  if (node.attr_or<std::int64_t>("keep_num_dims", 0) != 0) {
+    y.dims = x.dims;
+    y.dims.back() = w.dims[0];
+  }
+  for_each_index(flat, [&](const Dims& o) {
     double sum = bias ? bias->elements[static_cast<std::size_t>(o[1])] : 0;
     for (std::int64_t k = 0; k < w.dims[1]; ++k) {
       sum += static_cast<double>(x.elements[static_cast<std::size_t>(o[0] * w.dims[1] + k)]) * at(w, {o[1], k});
@@ -178,6 +184,102 @@ Array elementwise(const Node& node, const std::vector<Array>& in) {
   return y;
 }
 
+Array batch_matmul(const Node& node, const Array& a, const Array& b) {
+  const bool adj_x = node.attr_or<std::int64_t>("adj_x", 0) != 0, adj_y = node.attr_or<std::int64_t>("adj_y", 0) != 0;
+  const std::size_t ra = a.dims.size(), rb = b.dims.size();
+  Array y{broadcast(Dims(a.dims.begin(), a.dims.end() - 2), Dims(b.dims.begin(), b.dims.end() - 2)), {}};
+  y.dims.push_back(a.dims[ra - (adj_x ? 1 : 2)]);
+  y.dims.push_back(b.dims[rb - (adj_y ? 2 : 1)]);
+  const std::int64_t depth = a.dims[ra - (adj_x ? 2 : 1)];
+  const auto element = [](const Array& x, Dims o, std::int64_t row, std::int64_t column) {
+    o[o.size() - 2] = row;
+    o.back() = column;
+    return broadcast_at(x, o);
+  };
+  for_each_index(y.dims, [&](const Dims& o) {
+    const std::int64_t m = o[o.size() - 2], n = o.back();
+    double sum = 0;
+    for (std::int64_t k = 0; k < depth; ++k)
+      sum += static_cast<double>(adj_x ? element(a, o, k, m) : element(a, o, m, k)) *
+             (adj_y ? element(b, o, n, k) : element(b, o, k, n));
+    y.elements.push_back(static_cast<float>(sum));
+  });
+  return y;
+}
+
+Array concatenation(const Node& node, const std::vector<Array>& in) {
+  const auto axis = static_cast<std::size_t>(node.attr_or<std::int64_t>("axis", 0));
+  Array y{in[0].dims, {}};
+  for (std::size_t i = 1; i < in.size(); ++i) y.dims[axis] += in[i].dims[axis];
+  for_each_index(y.dims, [&](Dims o) {
+    std::size_t i = 0;
+    for (; o[axis] >= in[i].dims[axis]; ++i) o[axis] -= in[i].dims[axis];
+    y.elements.push_back(at(in[i], o));
+  });
+  return y;
+}
+
+Array sum(const Node& node, const Array& x, const Array& axes, bool mean) {
+  std::vector<bool> gone(x.dims.size());
+  for (const float a : axes.elements) gone[static_cast<std::size_t>(a)] = true;
+  Array kept{x.dims, {}};
+  double folded = 1;
+  for (std::size_t i = 0; i < gone.size(); ++i)
+    if (gone[i]) folded *= static_cast<double>(std::exchange(kept.dims[i], 1));
+  std::vector<double> sums(static_cast<std::size_t>(count(kept.dims)), 0.0);
+  for_each_index(x.dims, [&](const Dims& o) {
+    std::size_t flat = 0;
+    for (std::size_t i = 0; i < o.size(); ++i)
+      flat = flat * static_cast<std::size_t>(kept.dims[i]) + static_cast<std::size_t>(gone[i] ? 0 : o[i]);
+    sums[flat] += at(x, o);
+  });
+  for (const double s : sums) kept.elements.push_back(static_cast<float>(mean ? s / folded : s));
+  if (node.attr_or<std::int64_t>("keep_dims", 0) == 0) {
+    Dims dims;
+    for (std::size_t i = 0; i < gone.size(); ++i)
+      if (!gone[i]) dims.push_back(kept.dims[i]);
+    kept.dims = dims;
+  }
+  return kept;
+}
+
+Array softmax(const Array& x) {
+  Array y = x;
+  const auto n = static_cast<std::size_t>(x.dims.back());
+  for (std::size_t row = 0; row < y.elements.size(); row += n) {
+    const float top = *std::max_element(x.elements.begin() + static_cast<std::ptrdiff_t>(row),
+                                        x.elements.begin() + static_cast<std::ptrdiff_t>(row + n));
+    double total = 0;
+    for (std::size_t i = row; i < row + n; ++i) total += std::exp(static_cast<double>(x.elements[i] - top));
+    for (std::size_t i = row; i < row + n; ++i)
+      y.elements[i] = static_cast<float>(std::exp(static_cast<double>(x.elements[i] - top)) / total);
+  }
+  return y;
+}
+
+Array slice(const Array& x, const Array& begin, const Array& size) {
+  Array y;
+  for (std::size_t i = 0; i < x.dims.size(); ++i)
+    y.dims.push_back(size.elements[i] < 0 ? x.dims[i] - static_cast<std::int64_t>(begin.elements[i])
+                                          : static_cast<std::int64_t>(size.elements[i]));
+  for_each_index(y.dims, [&](Dims o) {
+    for (std::size_t i = 0; i < o.size(); ++i) o[i] += static_cast<std::int64_t>(begin.elements[i]);
+    y.elements.push_back(at(x, o));
+  });
+  return y;
+}
+
+Array tile(const Array& x, const Array& times) {
+  Array y;
+  for (std::size_t i = 0; i < x.dims.size(); ++i)
+    y.dims.push_back(x.dims[i] * static_cast<std::int64_t>(times.elements[i]));
+  for_each_index(y.dims, [&](Dims o) {
+    for (std::size_t i = 0; i < o.size(); ++i) o[i] %= x.dims[i];
+    y.elements.push_back(at(x, o));
+  });
+  return y;
+}
+
 Array run(const Node& node, const std::vector<Array>& in) {
   const std::string_view op = node.op.name;
   const Array* bias = in.size() > 2 ? &in[2] : nullptr;
@@ -186,6 +288,12 @@ Array run(const Node& node, const std::vector<Array>& in) {
   if (op == "FULLY_CONNECTED") return fully_connected(node, in[0], in[1], bias);
   if (op == "TRANSPOSE") return transpose(in[0], in[1]);
   if (op == "PAD") return pad(in[0], in[1]);
+  if (op == "BATCH_MATMUL") return batch_matmul(node, in[0], in[1]);
+  if (op == "CONCATENATION") return concatenation(node, in);
+  if (op == "SUM" || op == "MEAN") return sum(node, in[0], in[1], op == "MEAN");
+  if (op == "SOFTMAX") return softmax(in[0]);
+  if (op == "SLICE") return slice(in[0], in[1], in[2]);
+  if (op == "TILE") return tile(in[0], in[1]);
   if (op == "RESHAPE") return Array{Dims(in[1].elements.begin(), in[1].elements.end()), in[0].elements};
   return elementwise(node, in);
 }
