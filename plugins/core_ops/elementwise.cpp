@@ -11,48 +11,67 @@ struct Row {
   std::string_view target;  // TFLite
 };
 
-Results pass_operands(const Node& node, const Emit& emit, const Row& row) { return emit.op(row.target, node.ins()); }
+/// Element type in which arithmetic is done: LiteRT's kernels take 8- and 16-bit integers for quantized numbers (and
+/// crash without their scales), and know few unsigned types. What wraps in the wider type wraps the same in the narrow.
+DType computed_in(DType t) {
+  switch (t) {
+    case DType::int8:
+    case DType::uint8:
+    case DType::int16:
+    case DType::uint16:
+      return DType::int32;
+    case DType::uint32:
+      return DType::int64;
+    default:
+      return t;
+  }
+}
 
-constexpr Row kSame[] = {
-    {"Abs", "ABS"},
-    {"Neg", "NEG"},
-    {"Sign", "SIGN"},
-    {"Exp", "EXP"},
-    {"Log", "LOG"},
-    {"Sqrt", "SQRT"},
-    {"Sin", "SIN"},
-    {"Cos", "COS"},
-    {"Floor", "FLOOR"},
-    {"Ceil", "CEIL"},
-    {"Round", "ROUND"},
-    {"Not", "LOGICAL_NOT"},
-    {"Sub", "SUB"},
-    {"Add", "ADD"},
-    {"Mul", "MUL"},
-    {"And", "LOGICAL_AND"},
-    {"Or", "LOGICAL_OR"},
-    {"Xor", "NOT_EQUAL"},
-    {"Equal", "EQUAL"},
-    {"Less", "LESS"},
-    {"LessOrEqual", "LESS_EQUAL"},
-    {"Greater", "GREATER"},
-    {"GreaterOrEqual", "GREATER_EQUAL"},
-    {"Where", "SELECT_V2"},
+std::vector<Value> widened(const Node& node, const Emit& emit) {
+  std::vector<Value> operands;
+  for (const Value& v : node.ins()) operands.push_back(emit.cast(v, computed_in(v.dtype())));
+  return operands;
+}
+
+/// Results of the operands' type.
+Results arithmetic(const Node& node, const Emit& emit, const Row& row) {
+  return emit.cast(emit.op(row.target, widened(node, emit)), node.in(0).dtype());
+}
+constexpr Row kUnary[] = {
+    {"Abs", "ABS"}, {"Neg", "NEG"}, {"Sign", "SIGN"}, {"Exp", "EXP"},     {"Log", "LOG"},     {"Sqrt", "SQRT"},
+    {"Sin", "SIN"}, {"Cos", "COS"}, {"Ceil", "CEIL"}, {"Floor", "FLOOR"}, {"Round", "ROUND"},
 };
-GANTRY_TABLE(onnx, kSame, pass_operands, since(7), to(tflite))
+GANTRY_TABLE(onnx, kUnary, arithmetic, since(6), to(tflite))
+constexpr Row kBinary[] = {{"Add", "ADD"}, {"Sub", "SUB"}, {"Mul", "MUL"}};
+GANTRY_TABLE(onnx, kBinary, arithmetic, since(7), to(tflite))
+
+/// Results of another type, or no arithmetic.
+Results comparison(const Node& node, const Emit& emit, const Row& row) {
+  return emit.op(row.target, widened(node, emit));
+}
+constexpr Row kComparisons[] = {
+    {"Equal", "EQUAL"},     {"Less", "LESS"},
+    {"Greater", "GREATER"}, {"LessOrEqual", "LESS_EQUAL"},
+    {"Xor", "NOT_EQUAL"},   {"GreaterOrEqual", "GREATER_EQUAL"},
+    {"And", "LOGICAL_AND"}, {"Or", "LOGICAL_OR"},
+};
+GANTRY_TABLE(onnx, kComparisons, comparison, since(7), to(tflite))
+GANTRY_ELEMENTWISE(onnx, "Not", to(tflite), "LOGICAL_NOT")
+GANTRY_ELEMENTWISE(onnx, "Where", to(tflite), "SELECT_V2")
 
 /// Any number of operands, by a chain of a binary operator.
 Results fold_left(const Node& node, const Emit& emit, const Row& row) {
-  Value result = node.in(0);
-  for (std::size_t i = 1; i < node.in_count(); ++i) result = emit.op(row.target, {result, node.in(i)});
-  return result;
+  const std::vector<Value> operands = widened(node, emit);
+  Value result = operands[0];
+  for (std::size_t i = 1; i < operands.size(); ++i) result = emit.op(row.target, {result, operands[i]});
+  return emit.cast(result, node.in(0).dtype());
 }
 constexpr Row kVariadic[] = {{"Max", "MAXIMUM"}, {"Min", "MINIMUM"}, {"Sum", "ADD"}};
-GANTRY_TABLE(onnx, kVariadic, fold_left, since(8), to(tflite))
+GANTRY_TABLE(onnx, kVariadic, fold_left, since(6), to(tflite))
 
 }  // namespace
 
-GANTRY_CONVERT(onnx, "Mean", since(8), to(tflite)) {
+GANTRY_CONVERT(onnx, "Mean", since(6), to(tflite)) {
   Value sum = node.in(0);
   for (std::size_t i = 1; i < node.in_count(); ++i) sum = emit.add(sum, node.in(i));
   return emit.div(sum, static_cast<double>(node.in_count()));
@@ -103,12 +122,26 @@ GANTRY_CONVERT(onnx, "Erf", since(9), to(tflite)) {
   return emit.mul(emit.op("SIGN", {x}), emit.sub(1, emit.mul(poly, decay)));
 }
 
+namespace {
+
+/// A type between, where the direct CAST is none of LiteRT's: 16-bit floats are widened exactly, and so are 4-bit
+/// integers, which go to float32 only.
+DType cast_through(DType from, DType to_type) {
+  if (from == DType::int4 || from == DType::uint4 || from == DType::float16) return DType::float32;
+  return to_type == DType::boolean ? computed_in(from) : from;
+}
+
+}  // namespace
+
 GANTRY_CONVERT(onnx, "Cast", since(6), to(tflite)) {
   const DType to_type = Emit::from_onnx_dtype(node.attr<std::int64_t>("to"));
   const Value x = node.in(0);
   decline_if(x.dtype() == DType::string || to_type == DType::string, "Cast from or to strings has no TFLite operator");
-  if (to_type == DType::boolean && x.dtype() != to_type) return emit.op("NOT_EQUAL", {x, emit.scalar(x.dtype(), 0)});
-  return emit.cast(x, to_type);
+  if (x.dtype() == to_type) return x;
+  const DType through = cast_through(x.dtype(), to_type);
+  const Value y = emit.cast(x, through);
+  if (to_type == DType::boolean) return emit.op("NOT_EQUAL", {y, emit.scalar(through, 0)});
+  return emit.cast(y, to_type);
 }
 
 }  // namespace core_ops

@@ -23,22 +23,25 @@ struct Axis {
   double scale = 1, roi_start = 0, roi_end = 1;
 };
 
-/// Source coordinate of output element i.
+/// Source coordinate of output element i, in float32 as ONNX Runtime computes it: at 2.5 or a little below, nearest
+/// makes a difference.
 double source_coordinate(const Mode& m, const Axis& a, std::int64_t i) {
-  const auto x = static_cast<double>(i), in = static_cast<double>(a.in), out = static_cast<double>(a.out);
-  if (m.coordinates == "align_corners") return a.out == 1 ? 0.0 : x * (in - 1) / (out - 1);
-  if (m.coordinates == "asymmetric") return x / a.scale;
-  if (m.coordinates == "pytorch_half_pixel") return a.out == 1 ? 0.0 : (x + 0.5) / a.scale - 0.5;
+  const auto x = static_cast<float>(i), in = static_cast<float>(a.in), out = static_cast<float>(a.out),
+             scale = static_cast<float>(a.scale), start = static_cast<float>(a.roi_start),
+             end = static_cast<float>(a.roi_end);
+  if (m.coordinates == "align_corners") return a.out == 1 ? 0.0f : x * (in - 1) / (out - 1);
+  if (m.coordinates == "asymmetric") return x / scale;
+  if (m.coordinates == "pytorch_half_pixel") return a.out == 1 ? 0.0f : (x + 0.5f) / scale - 0.5f;
   if (m.coordinates == "half_pixel_symmetric") {
-    const double exact = a.scale * in, adjustment = out / exact;
-    return in / 2 * (1 - adjustment) + (x + 0.5) / a.scale - 0.5;
+    const float adjustment = out / (scale * in);
+    return in / 2 * (1 - adjustment) + (x + 0.5f) / scale - 0.5f;
   }
   if (m.coordinates == "tf_crop_and_resize") {
-    if (a.out == 1) return 0.5 * (a.roi_start + a.roi_end) * (in - 1);
-    return a.roi_start * (in - 1) + x * (a.roi_end - a.roi_start) * (in - 1) / (out - 1);
+    if (a.out == 1) return 0.5f * (start + end) * (in - 1);
+    return start * (in - 1) + x * (end - start) * (in - 1) / (out - 1);
   }
   decline_if(m.coordinates != "half_pixel", "coordinate_transformation_mode '", m.coordinates, "' is not known");
-  return (x + 0.5) / a.scale - 0.5;
+  return (x + 0.5f) / scale - 0.5f;
 }
 
 bool outside(const Mode& m, const Axis& a, double x) {

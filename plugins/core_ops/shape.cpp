@@ -175,8 +175,10 @@ GANTRY_CONVERT(onnx, "SpaceToDepth", since(1), to(tflite)) {
   const Dims d = node.in(0).static_dims();
   const auto b = node.attr<std::int64_t>("blocksize");
   decline_if(d.size() != 4 || b < 1 || d[2] % b || d[3] % b, "blocksize ", b, " does not fit ", text(d));
+  const bool crd = node.attr("mode", "DCR") == "CRD";
   const Value split = emit.reshape(node.in(0), {d[0], d[1], d[2] / b, b, d[3] / b, b});
-  return emit.reshape(emit.transpose(split, {0, 3, 5, 1, 2, 4}), {d[0], d[1] * b * b, d[2] / b, d[3] / b});
+  return emit.reshape(emit.transpose(split, crd ? Dims{0, 1, 3, 5, 2, 4} : Dims{0, 3, 5, 1, 2, 4}),
+                      {d[0], d[1] * b * b, d[2] / b, d[3] / b});
 }
 
 }  // namespace core_ops

@@ -1,0 +1,136 @@
+#include "tests/ops/table.hpp"
+
+#include <atomic>
+#include <fstream>
+#include <sstream>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+#include <onnx/defs/parser.h>
+#include <onnx/onnx_pb.h>
+
+#include "host/pipeline.hpp"
+#include "host/verify/verify.hpp"
+#include "tests/support/onnx_text.hpp"
+
+namespace gantry::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Folder {
+ public:
+  Folder() : path_(fs::temp_directory_path() / ("gantry_ops_" + std::to_string(getpid()))) {
+    fs::create_directories(path_);
+  }
+  ~Folder() {
+    std::error_code ec;
+    fs::remove_all(path_, ec);
+  }
+  fs::path operator/(const std::string& name) const { return path_ / name; }
+
+ private:
+  fs::path path_;
+};
+
+/// Values between -1 and 1 that depend on name and place only.
+void add_weights(onnx::GraphProto& graph, const std::string& weights) {
+  std::istringstream in(weights);
+  for (std::string entry; in >> entry;) {
+    onnx::TensorProto& t = *graph.add_initializer();
+    const std::size_t at = entry.find('=');
+    t.set_name(entry.substr(0, at));
+    t.set_data_type(onnx::TensorProto::FLOAT);
+    std::int64_t n = 1;
+    std::istringstream dims(entry.substr(at + 1));
+    for (std::string d; std::getline(dims, d, ',');) {
+      t.add_dims(std::stoll(d));
+      n *= std::stoll(d);
+    }
+    std::uint32_t state = 12345;
+    for (char c : t.name()) state = state * 31 + static_cast<unsigned char>(c);
+    for (std::int64_t i = 0; i < n; ++i) {
+      state = state * 1664525 + 1013904223;
+      t.add_float_data(static_cast<float>(state >> 8) / static_cast<float>(1 << 23) - 1);
+    }
+  }
+}
+
+fs::path write_model(const Folder& folder, const Row& row) {
+  const std::string text = "<ir_version: 8, opset_import: [\"\" : " + std::to_string(row.opset) + "]> g (" +
+                           row.inputs + ") => (" + row.outputs + ") { " + row.nodes + " }";
+  onnx::ModelProto model;
+  const auto status = onnx::OnnxParser::Parse(model, text.c_str());
+  if (!status.IsOK()) throw std::runtime_error(status.ErrorMessage() + " in " + text);
+  add_weights(*model.mutable_graph(), row.weights);
+  const fs::path path = folder / "m.onnx";
+  std::ofstream(path, std::ios::binary) << model.SerializeAsString();
+  return path;
+}
+
+Status convert(const fs::path& model, const fs::path& out, const std::set<std::string, std::less<>>& disabled,
+               Report& report) {
+  PluginSearch search;
+  search.extra = {GANTRY_TEST_PLUGIN_DIR};
+  search.defaults = false;
+  GANTRY_ASSIGN(const auto plugins, PluginRegistry::discover(search, {}, report));
+  PipelineOptions options;
+  options.disabled_passes = disabled;
+  options.verify_each_pass = true;
+  return convert_file(model, out, options, *plugins, report);
+}
+
+void expect_same_numbers(const fs::path& model, const fs::path& out, double atol) {
+  VerifyRequest request;
+  request.reference = model;
+  request.candidate = out;
+  request.atol = atol;
+  request.rtol = 1e-4;
+  request.onnxruntime = request.litert = GANTRY_TEST_RUNTIME_DIR;
+  const auto record = verify(request);
+  ASSERT_TRUE(record.ok()) << record.error().message;
+  for (const OutputComparison& o : record->outputs) EXPECT_TRUE(o.ok) << o.name << ": " << o.max_abs << ' ' << o.note;
+  EXPECT_TRUE(record->ok);
+}
+
+}  // namespace
+
+void expect_equal(const std::vector<Row>& rows) {
+  const Folder folder;
+  for (const Row& row : rows) {
+    SCOPED_TRACE("opset " + std::to_string(row.opset) + ", " + row.inputs + " " + row.weights + ": " + row.nodes);
+    const fs::path model = write_model(folder, row), out = folder / "m.tflite";
+    for (const bool layout : {true, false}) {
+      SCOPED_TRACE(layout ? "with layout" : "without layout");
+      Report report;
+      const Status s =
+          convert(model, out,
+                  layout ? std::set<std::string, std::less<>>{} : std::set<std::string, std::less<>>{"layout"}, report);
+      EXPECT_TRUE(s.ok()) << (s.ok() ? "" : format(s.error()));
+      if (s.ok()) expect_same_numbers(model, out, row.atol);
+    }
+  }
+}
+
+void expect_refused(const std::vector<Row>& rows, const std::string& text) {
+  const Folder folder;
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.nodes);
+    Report report;
+    const fs::path out = folder / "m.tflite";
+    const Status s = convert(write_model(folder, row), out, {}, report);
+    ASSERT_FALSE(s.ok());
+    EXPECT_NE(format(s.error()).find(text), std::string::npos) << format(s.error());
+    EXPECT_FALSE(fs::exists(out));
+  }
+}
+
+std::map<std::string, std::size_t> converted_operators(const Row& row) {
+  const Folder folder;
+  Report report;
+  const Status s = convert(write_model(folder, row), folder / "m.tflite", {}, report);
+  EXPECT_TRUE(s.ok()) << (s.ok() ? "" : format(s.error()));
+  return report.target_ops;
+}
+
+}  // namespace gantry::test

@@ -1,0 +1,29 @@
+// Operators as tables: each row is a small model, converted in process; ONNX Runtime and LiteRT must agree on it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "host/passes/pass.hpp"
+
+namespace gantry::test {
+
+struct Row {
+  int opset;
+  std::string inputs;   // as ONNX's text form: "float[1,3,9,9] x"
+  std::string weights;  // float initializers with seeded values: "w=4,3,3,3 b=4"
+  std::string nodes;    // "y = Conv<pads = [1,1,1,1]>(x, w, b)"
+  std::string outputs = "float[] y";
+  double atol = 1e-4;
+};
+
+/// Converts each row, with the layout engine and once more without it, and compares the numbers.
+void expect_equal(const std::vector<Row>& rows);
+/// Each row is refused, with the text in what is said.
+void expect_refused(const std::vector<Row>& rows, const std::string& text);
+
+/// Operators in what a row becomes, and how often.
+std::map<std::string, std::size_t> converted_operators(const Row& row);
+
+}  // namespace gantry::test
