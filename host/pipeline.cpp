@@ -150,14 +150,29 @@ void record_target(const Graph& g, Report& report) {
       (transpose ? report.transpose_bytes : report.reshape_bytes) += bytes_of(g.value(node.output(0)).type);
     }
   }
+}
+
+// Inputs and outputs, their types as the source has them, and their names.
+std::vector<TensorRecord> ports(const Graph& g, bool inputs) {
+  std::vector<TensorRecord> records;
   const Region& main = g.region(g.main());
-  constexpr std::string_view kLayout = "as in the source";
-  for (std::size_t i = 0; i < main.inputs.size(); ++i) {
-    report.inputs.push_back({main.input_names[i], g.value(main.inputs[i]).type.str(), std::string(kLayout)});
+  for (std::size_t i = 0; inputs && i < main.inputs.size(); ++i) {
+    records.push_back({main.input_names[i], g.value(main.inputs[i]).type.str(), ""});
   }
-  for (const Output& o : main.outputs) {
-    report.outputs.push_back({o.name, g.value(o.value).type.str(), std::string(kLayout)});
+  for (std::size_t i = 0; !inputs && i < main.outputs.size(); ++i) {
+    records.push_back({main.outputs[i].name, g.value(main.outputs[i].value).type.str(), ""});
   }
+  return records;
+}
+
+// `now` gets the layout against what was before.
+std::vector<TensorRecord> with_layout(std::vector<TensorRecord> now, const std::vector<TensorRecord>& before,
+                                      bool preserved) {
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    const bool same = preserved || i >= before.size() || now[i].type == before[i].type;
+    now[i].layout = same ? "as in the source" : "reordered from " + before[i].type;
+  }
+  return now;
 }
 
 std::uint64_t constant_bytes(const Graph& g) {
@@ -189,8 +204,13 @@ Result<Source> convert_source(const fs::path& input, const PipelineOptions& opti
                       .target = options.target,
                       .allow_custom = options.allow_custom,
                       .options = pass_options};
+  const std::vector<TensorRecord> inputs = ports(source.graph, true);
+  const std::vector<TensorRecord> outputs = ports(source.graph, false);
   GANTRY_TRY(convert_graph(context));
   record_target(source.graph, report);
+  const bool preserved = options.layout.io == "preserve";
+  report.inputs = with_layout(ports(source.graph, true), inputs, preserved);
+  report.outputs = with_layout(ports(source.graph, false), outputs, preserved);
   report.weight_bytes = constant_bytes(source.graph);
   return source;
 }

@@ -94,8 +94,9 @@ ValueId add_tflite(Graph& g, InsertPoint at, std::string_view op, std::span<cons
 }
 
 ValueId add_reshape(Graph& g, InsertPoint at, ValueId x, const Type& type, std::string_view node_name) {
-  const std::array inputs = {x, add_ints(g, *reshape_target(type), "shape")};
-  return add_tflite(g, at, "RESHAPE", inputs, type, node_name);
+  const std::vector<std::int64_t> dims = *reshape_target(type);
+  const std::array inputs = {x, add_ints(g, dims, "shape")};
+  return add_tflite(g, at, "RESHAPE", inputs, type, node_name, {{"new_shape", dims}});  // for runtimes that read that
 }
 
 ValueId succeed_constant(Graph& g, Constant c, ValueId old) {
