@@ -4,19 +4,29 @@
 // Idea: do what is exact and cheap first, and give the rest, one connected part at a time, to the first method that can
 // take it:
 //
-//   1. reduce: drop labels and variables that decide themselves        (solver_reduce.cpp)
-//   2. elimination in a good order, while the tables fit               (solver_eliminate.cpp)
-//   3. local search with a lower bound: the only one that may miss     (solver_search.cpp)
+//   1. reduce: drop labels and variables that decide themselves          (solver_reduce.cpp)
+//   2. a minimum cut, for two labels that should agree                   (solver_min_cut.cpp)
+//   3. elimination in a good order, while the tables fit                 (solver_eliminate.cpp)
+//   4. a lower bound, and a labelling close to it                        (solver_relax.cpp, solver_search.cpp)
+//   5. if they do not meet: forbid whatever costs more than the distance between them, and begin again with 1; now also
+//      with sparse tables                                                (solver_sparse.cpp)
+//   6. the integer program, if there is a library for it                 (solver_program.cpp)
+//   7. else the labelling and the bound of 4 stand: the only answer that may miss the minimum
 //
 // All costs are integers, so that equal means equal. Nothing is random and nothing runs in parallel: one problem has
-// one answer. The costs of a labelling are summed without regard to overflow as long as the sum of all magnitudes is
-// below kForbidden; a sum that reaches it is ruled out.
+// one answer, unless the time for the integer program runs out. Sums are exact as long as the magnitudes of all costs
+// together are below kForbidden; a sum that reaches it is ruled out.
 #include "host/layout/solver.hpp"
 
+#include <chrono>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "host/layout/solver_model.hpp"
+#include "host/layout/solver_program.hpp"
 #include "host/layout/solver_reduce.hpp"
+#include "host/layout/solver_relax.hpp"
 #include "host/layout/solver_stages.hpp"
 
 namespace gantry::layout {
@@ -41,42 +51,160 @@ Cost evaluate(const Problem& p, const std::vector<std::size_t>& label) {
 
 namespace {
 
-solver::Answer solve_component(const solver::Model& m, const SolverOptions& options, Solution& solution) {
-  if (std::optional<solver::Answer> answer = solver::eliminate(m, options.max_table)) {
-    ++solution.by_elimination;
-    return *std::move(answer);
+using solver::Answer;
+using solver::Label;
+using solver::Model;
+
+constexpr std::uint64_t kRelaxWork = 60'000'000;   // entries of tables looked at for a bound
+constexpr std::uint64_t kSearchWork = 20'000'000;  // and for a labelling
+
+class Solver {
+ public:
+  explicit Solver(const SolverOptions& options) : options_(options), seconds_left_(options.time_limit) {}
+  Solution run(const Problem& p);
+
+ private:
+  /// From the cheapest to the dearest: the widest method that a component needed.
+  enum class Method { kNone, kMinCut, kElimination, kIntegerProgram, kSearch };
+
+  Answer component(const Model& m);
+  std::optional<Answer> directly(const Model& m);
+  Answer wide(const Model& m);
+  Answer narrowed(Model m, Cost limit);
+  Answer narrow_component(const Model& m, Cost limit);
+  void used(Method method) { widest_ = std::max(widest_, method); }
+
+  const SolverOptions& options_;
+  double seconds_left_;
+  std::unique_ptr<solver::Highs> highs_;
+  bool looked_for_highs_ = false;
+  Method widest_ = Method::kNone;
+};
+
+/// Puts the answers to the parts of a reduced model together. Their costs, and the bound, include the offset.
+template <typename Solve>
+Answer assemble(const solver::Reduced& reduced, std::size_t variables, Solve&& solve_part) {
+  Answer whole{true, std::vector<Label>(variables, 0), reduced.offset, reduced.offset};
+  for (const solver::Reduced::Component& part : reduced.components) {
+    const Answer answer = solve_part(part.model);
+    whole.lower_bound = solver::add_signed(whole.lower_bound, answer.lower_bound);
+    whole.cost = solver::add_signed(whole.cost, answer.cost);
+    whole.feasible = whole.feasible && answer.feasible;
+    if (!answer.feasible) continue;
+    for (std::size_t i = 0; i < part.variable.size(); ++i) whole.label[part.variable[i]] = answer.label[i];
   }
-  ++solution.by_search;
-  return solver::search(m);
+  if (whole.feasible) reduced.trail.replay(whole.label);
+  return whole;
 }
 
-}  // namespace
+std::optional<Answer> Solver::directly(const Model& m) {
+  if (std::optional<Answer> answer = solver::min_cut(m)) {
+    used(Method::kMinCut);
+    return answer;
+  }
+  std::optional<Answer> answer = solver::eliminate(m, options_.max_table);
+  if (answer) used(Method::kElimination);
+  return answer;
+}
 
-Solution solve(const Problem& p, const SolverOptions& options) {
+Answer Solver::component(const Model& m) {
+  if (std::optional<Answer> answer = directly(m)) return *std::move(answer);
+  return wide(m);
+}
+
+/// A component that is too wide to be solved as it is.
+Answer Solver::wide(const Model& m) {
+  solver::Relaxed relaxed = solver::relax(m, kRelaxWork);
+  if (relaxed.bound >= kForbidden) {
+    used(Method::kElimination);
+    return solver::infeasible();
+  }
+  Answer best;
+  best.lower_bound = relaxed.bound;
+  best.cost = relaxed.cost;
+  best.label = std::move(relaxed.label);
+  for (bool better = true; better;) {
+    // A better labelling may come back without proof; then less is left to look at the next time.
+    if (!best.proved()) best.label = solver::search(m, std::move(best.label), kSearchWork);
+    best.cost = solver::evaluate(m, best.label);
+    best.feasible = best.cost < kForbidden;
+    if (best.proved()) {
+      used(Method::kSearch);
+      break;
+    }
+    const Cost limit = best.feasible ? best.cost - relaxed.bound : kForbidden;
+    const Answer below = narrowed(relaxed.model, limit);
+    best.lower_bound = std::min(best.cost, solver::add(relaxed.bound, below.lower_bound));
+    better = below.feasible && relaxed.bound + below.cost < best.cost;
+    if (!better) break;
+    best.label = below.label;
+    best.cost = relaxed.bound + below.cost;
+    best.feasible = true;
+    if (best.proved()) break;
+  }
+  return best;
+}
+
+/// The best labelling of a cost below the limit; infeasible if it is known that there is none.
+Answer Solver::narrowed(Model m, Cost limit) {
+  solver::forbid_from(m, limit);
+  const std::size_t variables = m.size();
+  const std::optional<solver::Reduced> reduced = solver::reduce(std::move(m));
+  used(Method::kElimination);
+  if (!reduced || reduced->offset >= limit) return solver::infeasible();
+  return assemble(*reduced, variables,
+                  [&](const Model& part) { return narrow_component(part, limit - reduced->offset); });
+}
+
+Answer Solver::narrow_component(const Model& m, Cost limit) {
+  if (std::optional<Answer> answer = directly(m)) return *std::move(answer);
+  if (std::optional<Answer> answer = solver::eliminate_sparse(m, limit, options_.max_table)) {
+    used(Method::kElimination);
+    return *std::move(answer);
+  }
+  if (!std::exchange(looked_for_highs_, true)) highs_ = solver::Highs::open(options_.highs_library);
+  if (highs_ != nullptr && seconds_left_ > 0) {
+    const auto start = std::chrono::steady_clock::now();
+    std::optional<Answer> answer = highs_->solve(m, {}, seconds_left_);
+    seconds_left_ -= std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (answer) {
+      used(Method::kIntegerProgram);
+      return *std::move(answer);
+    }
+  }
+  used(Method::kSearch);
+  Answer none;
+  none.lower_bound = solver::relax(m, kRelaxWork).bound;
+  return none;
+}
+
+Solution Solver::run(const Problem& p) {
   Solution solution;
   solution.cost = solution.lower_bound = kForbidden;
-  std::optional<solver::Reduced> reduced = solver::reduce(solver::make_model(p));
+  const std::optional<solver::Reduced> reduced = solver::reduce(solver::make_model(p));
   if (!reduced) return solution;
   solution.components = reduced->finished + reduced->components.size();
   solution.by_elimination = reduced->finished;
-  std::vector<solver::Label> label(p.variables(), 0);
-  Cost bound = reduced->offset;
-  bool found = true;
-  for (const solver::Reduced::Component& part : reduced->components) {
-    const solver::Answer answer = solve_component(part.model, options, solution);
-    bound = solver::add_signed(bound, answer.lower_bound);
-    found = found && answer.feasible;
-    if (!answer.feasible) continue;
-    for (std::size_t i = 0; i < part.variable.size(); ++i) label[part.variable[i]] = answer.label[i];
-  }
-  solution.lower_bound = bound;
-  if (!found) return solution;
-  reduced->trail.replay(label);
-  solution.label.assign(label.begin(), label.end());
+  const Answer answer = assemble(*reduced, p.variables(), [&](const Model& m) {
+    widest_ = Method::kNone;
+    Answer part = component(m);
+    if (widest_ == Method::kMinCut) ++solution.by_min_cut;
+    if (widest_ == Method::kElimination) ++solution.by_elimination;
+    if (widest_ == Method::kIntegerProgram) ++solution.by_integer_program;
+    if (widest_ == Method::kSearch) ++solution.by_search;
+    return part;
+  });
+  solution.lower_bound = answer.lower_bound;
+  if (!answer.feasible) return solution;
+  solution.label.assign(answer.label.begin(), answer.label.end());
   solution.cost = evaluate(p, solution.label);
   solution.feasible = solution.cost < kForbidden;
   solution.optimal = solution.feasible && solution.cost == solution.lower_bound;
   return solution;
 }
+
+}  // namespace
+
+Solution solve(const Problem& p, const SolverOptions& options) { return Solver(options).run(p); }
 
 }  // namespace gantry::layout

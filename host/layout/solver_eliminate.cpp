@@ -6,10 +6,9 @@
 // The variables of every table stand in reverse order of elimination. The one to go next is then the last axis of each
 // table that mentions it, and the inner loop adds up contiguous runs.
 #include <limits>
-#include <queue>
-#include <set>
 #include <utility>
 
+#include "host/layout/solver_order.hpp"
 #include "host/layout/solver_stages.hpp"
 
 namespace gantry::layout::solver {
@@ -18,98 +17,15 @@ namespace {
 constexpr std::uint64_t kTablesInAll = 32;  // sum of the tables, in units of the largest allowed
 constexpr std::uint64_t kCheap = 1 << 16;   // total at which no better order is looked for
 
-enum class Rule { kTable, kJoint, kFill };  // least: entries left behind, entries added up, edges added
-
-struct Plan {
-  std::vector<Index> order;
-  std::uint64_t total = 0;  // entries of all tables together
-};
-
-/// The graph of a model while its variables are removed.
-class Graph {
- public:
-  Graph(const Model& m, Rule rule) : m_(m), rule_(rule), neighbours_(m.size()) {
-    for (const Edge& e : m.edges) {
-      neighbours_[e.u].push_back(e.v);
-      neighbours_[e.v].push_back(e.u);
-    }
-    for (std::vector<Index>& n : neighbours_) std::sort(n.begin(), n.end());
-  }
-
-  /// Nothing if a table would have more than `max_table` entries, or all of them more than `max_total`.
-  std::optional<Plan> plan(std::uint64_t max_table, std::uint64_t max_total);
-
- private:
-  std::uint64_t table(Index v) const {
-    constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
-    std::uint64_t entries = 1;
-    for (Index w : neighbours_[v]) entries = std::min(kMost, entries * std::min<std::uint64_t>(kMost, m_.labels(w)));
-    return entries;
-  }
-  std::uint64_t key(Index v) const {
-    if (rule_ == Rule::kTable) return table(v);
-    if (rule_ == Rule::kJoint) return table(v) * m_.labels(v);
-    std::uint64_t missing = 0;
-    const std::vector<Index>& near = neighbours_[v];
-    for (std::size_t i = 0; i < near.size(); ++i) {
-      for (std::size_t j = i + 1; j < near.size(); ++j) {
-        const std::vector<Index>& of = neighbours_[near[i]];
-        if (!std::binary_search(of.begin(), of.end(), near[j])) ++missing;
-      }
-    }
-    return missing;
-  }
-  void remove(Index v);
-
-  const Model& m_;
-  Rule rule_;
-  std::vector<std::vector<Index>> neighbours_;
-};
-
-std::optional<Plan> Graph::plan(std::uint64_t max_table, std::uint64_t max_total) {
-  Plan plan;
-  std::vector<std::uint64_t> key_of(m_.size());
-  std::set<std::pair<std::uint64_t, Index>> queue;
-  for (Index v = 0; v < m_.size(); ++v) queue.emplace(key_of[v] = key(v), v);
-  while (!queue.empty()) {
-    const Index v = queue.begin()->second;
-    queue.erase(queue.begin());
-    const std::uint64_t entries = table(v);
-    plan.total += entries * m_.labels(v);
-    if (entries > max_table || plan.total > max_total) return std::nullopt;
-    plan.order.push_back(v);
-    remove(v);
-    for (Index w : neighbours_[v]) {
-      const std::uint64_t now = key(w);
-      if (now == key_of[w]) continue;
-      queue.erase({key_of[w], w});
-      queue.emplace(key_of[w] = now, w);
-    }
-  }
-  return plan;
-}
-
-/// Joins the neighbours of v to each other and takes v away. Its own list stays.
-void Graph::remove(Index v) {
-  std::vector<Index> joined;
-  for (Index w : neighbours_[v]) {
-    joined.clear();
-    std::set_union(neighbours_[w].begin(), neighbours_[w].end(), neighbours_[v].begin(), neighbours_[v].end(),
-                   std::back_inserter(joined));
-    std::erase_if(joined, [&](Index x) { return x == v || x == w; });
-    neighbours_[w] = joined;
-  }
-}
-
-std::optional<Plan> best_plan(const Model& m, std::uint64_t max_table) {
-  std::optional<Plan> best;
-  std::uint64_t max_total = max_table * kTablesInAll;
+std::optional<Order> best_order(const Model& m, std::uint64_t max_table) {
+  std::optional<Order> best;
+  OrderLimits limits{.table = max_table, .total = max_table * kTablesInAll};
   for (Rule rule : {Rule::kTable, Rule::kJoint, Rule::kFill}) {
-    std::optional<Plan> plan = Graph(m, rule).plan(max_table, max_total);
-    if (!plan) continue;
-    if (!best || plan->total < best->total) best = std::move(plan);
+    std::optional<Order> order = find_order(m, rule, limits);
+    if (!order) continue;
+    if (!best || order->total < best->total) best = std::move(order);
     if (best->total <= kCheap) break;
-    max_total = best->total;
+    limits.total = best->total;
   }
   return best;
 }
@@ -209,11 +125,12 @@ void Elimination::remove(Index v) {
     out.cost[i] = *least;
     choice_[v].label[i] = static_cast<std::uint16_t>(least - sum.begin());
     for (std::size_t d = axes; d-- > 0;) {  // the next entry
-      const std::size_t wrap = ++digit[d] == m_.labels(scope[d]) ? std::exchange(digit[d], 0) - 1 : 0;
-      for (std::size_t k = 0; k < inputs.size(); ++k) {
-        at[k] = wrap == 0 ? at[k] + step[k * axes + d] : at[k] - wrap * step[k * axes + d];
+      if (++digit[d] < m_.labels(scope[d])) {
+        for (std::size_t k = 0; k < inputs.size(); ++k) at[k] += step[k * axes + d];
+        break;
       }
-      if (wrap == 0) break;
+      digit[d] = 0;
+      for (std::size_t k = 0; k < inputs.size(); ++k) at[k] -= (m_.labels(scope[d]) - 1) * step[k * axes + d];
     }
   }
   put(std::move(out));
@@ -240,9 +157,9 @@ std::optional<Answer> eliminate(const Model& m, std::uint64_t max_table) {
   for (const std::vector<Cost>& costs : m.unary) {
     if (costs.size() > std::numeric_limits<std::uint16_t>::max()) return std::nullopt;
   }
-  const std::optional<Plan> plan = best_plan(m, max_table);
-  if (!plan) return std::nullopt;
-  return Elimination(m, plan->order).run();
+  const std::optional<Order> order = best_order(m, max_table);
+  if (!order) return std::nullopt;
+  return Elimination(m, order->variable).run();
 }
 
 }  // namespace gantry::layout::solver

@@ -67,6 +67,55 @@ Model make_model(const Problem& p) {
   return m;
 }
 
+Moved move_minima(std::vector<Cost>& u, std::vector<Cost>& v, std::vector<Cost>& table) {
+  Moved moved;
+  const auto move = [&](Cost& to, std::size_t begin, std::size_t end, std::size_t step, bool& changed) {
+    Cost least = kForbidden;
+    for (std::size_t i = begin; i < end; i += step) least = std::min(least, table[i]);
+    if (least == 0) return;
+    changed = changed || to != kForbidden;
+    to = add(to, least);
+    if (to == kForbidden) moved.all_supported = false;
+    for (std::size_t i = begin; i < end; i += step) {
+      if (table[i] != kForbidden) table[i] -= least;
+    }
+  };
+  const std::size_t rows = u.size(), columns = v.size();
+  for (std::size_t a = 0; a < rows; ++a) move(u[a], a * columns, (a + 1) * columns, 1, moved.u);
+  for (std::size_t b = 0; b < columns; ++b) move(v[b], b, rows * columns, columns, moved.v);
+  return moved;
+}
+
+bool make_consistent(Model& m) {
+  const auto forbidden = [](Cost c) { return c == kForbidden; };
+  const auto blank = [&](Edge& e, Cost cost) {  // the entries of forbidden labels
+    const std::vector<Cost>&u = m.unary[e.u], &v = m.unary[e.v];
+    if (std::none_of(u.begin(), u.end(), forbidden) && std::none_of(v.begin(), v.end(), forbidden)) return;
+    for (std::size_t i = 0; i < e.table.size(); ++i) {
+      if (forbidden(u[i / v.size()]) || forbidden(v[i % v.size()])) e.table[i] = cost;
+    }
+  };
+  const auto count = [&] {
+    std::size_t n = 0;
+    for (const std::vector<Cost>& costs : m.unary) {
+      n += static_cast<std::size_t>(std::count_if(costs.begin(), costs.end(), forbidden));
+    }
+    return n;
+  };
+  for (std::size_t before = count(), after = before;; before = after) {
+    for (Edge& e : m.edges) {
+      blank(e, kForbidden);
+      move_minima(m.unary[e.u], m.unary[e.v], e.table);
+    }
+    after = count();
+    if (after == before) break;
+  }
+  for (Edge& e : m.edges) blank(e, 0);
+  return std::none_of(m.unary.begin(), m.unary.end(), [&](const std::vector<Cost>& costs) {
+    return std::all_of(costs.begin(), costs.end(), forbidden);
+  });
+}
+
 Cost evaluate(const Model& m, std::span<const Label> label) {
   Cost sum = 0;
   for (std::size_t v = 0; v < m.size(); ++v) sum = add(sum, m.unary[v][label[v]]);

@@ -45,6 +45,18 @@ Model make_model(const Problem& p);
 /// Cost of a labelling without the offset; kForbidden if it is ruled out.
 Cost evaluate(const Model& m, std::span<const Label> label);
 
+/// Moves the minimum of each row, then of each column, to the costs of the variables. Rows and columns without an
+/// allowed entry stay, and their labels become forbidden.
+struct Moved {
+  bool u = false, v = false;  // whether a cost of the variable changed
+  bool all_supported = true;  // no label was met that is forbidden
+};
+Moved move_minima(std::vector<Cost>& u, std::vector<Cost>& v, std::vector<Cost>& table);
+
+/// Moves the minima of all tables, and forbids labels without support, until nothing changes. The tables then have 0
+/// for the labels that are forbidden. False if a variable has no label left.
+bool make_consistent(Model& m);
+
 /// What a stage says of a model. The costs leave the offset out.
 struct Answer {
   bool feasible = false;

@@ -59,7 +59,6 @@ class Reducer {
   bool settle(Index v);
   bool drop_forbidden(Index v);
   void tidy(Index e);
-  bool move_minima(Index e);
   void tie(Index e);
   void contract(Index gone, Index kept, Index tied, const std::vector<Label>& label_of);
   void move_edge(Index e, Index gone, Index kept, const std::vector<Label>& label_of);
@@ -225,36 +224,17 @@ bool Reducer::drop_forbidden(Index v) {
 /// Moves what can be moved out of a table; removes it if nothing is left, and one of its variables if it ties them. If
 /// a label turns out to have no support, that comes later: its variable drops it and marks the table.
 void Reducer::tidy(Index e) {
-  if (!move_minima(e)) return;
-  const std::vector<Cost>& table = m_.edges[e].table;
+  Edge& edge = m_.edges[e];
+  const Moved moved = move_minima(unary(edge.u), unary(edge.v), edge.table);
+  if (moved.u) touch(edge.u);
+  if (moved.v) touch(edge.v);
+  if (!moved.all_supported) return;
+  const std::vector<Cost>& table = edge.table;
   if (std::all_of(table.begin(), table.end(), [](Cost c) { return c == 0; })) {
     kill_edge(e);
   } else {
     tie(e);
   }
-}
-
-/// Moves the minimum of each row, then of each column, to the variable. False if one of them has no allowed entry.
-bool Reducer::move_minima(Index e) {
-  Edge& edge = m_.edges[e];
-  const std::size_t rows = labels(edge.u), columns = labels(edge.v);
-  bool supported = true, moved_u = false, moved_v = false;
-  const auto move = [&](Cost& to, std::size_t begin, std::size_t end, std::size_t step, bool& moved) {
-    Cost least = kForbidden;
-    for (std::size_t i = begin; i < end; i += step) least = std::min(least, edge.table[i]);
-    if (least == 0) return;
-    moved = true;
-    to = add(to, least);
-    if (to == kForbidden) supported = false;
-    for (std::size_t i = begin; i < end; i += step) {
-      if (edge.table[i] != kForbidden) edge.table[i] -= least;
-    }
-  };
-  for (std::size_t a = 0; a < rows; ++a) move(unary(edge.u)[a], a * columns, (a + 1) * columns, 1, moved_u);
-  for (std::size_t b = 0; b < columns; ++b) move(unary(edge.v)[b], b, rows * columns, columns, moved_v);
-  if (moved_u) touch(edge.u);
-  if (moved_v) touch(edge.v);
-  return supported;
 }
 
 /// Merges the two variables if each label of one is allowed with exactly one of the other.
