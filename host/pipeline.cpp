@@ -110,7 +110,7 @@ Result<Source> read_source(const fs::path& input, const PipelineOptions& options
       return Source{std::move(graph), nullptr};
     }
     default: {
-      const std::string what = describe_bytes(file->bytes());
+      const std::string what = format == FileFormat::empty ? "empty" : describe_bytes(file->bytes());
       return error(format == FileFormat::empty ? Code::input_malformed : Code::input_format,
                    "cannot convert '" + input.filename().string() + "': it is " +
                        (what.empty() ? "of no known format" : what))
