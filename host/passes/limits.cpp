@@ -54,6 +54,16 @@ std::vector<std::string> problems_of(const Graph& g, const Node& node, const Lim
   return found;
 }
 
+// LiteRT cannot hand out a tensor without elements.
+void check_outputs(const PassContext& c, Problems& problems) {
+  const Graph& g = c.graph;
+  for (const Output& o : g.region(g.main()).outputs) {
+    if (c.target == "tflite" && o.value && g.value(o.value).type.elements() == 0)
+      problems.add(error(Code::target_limit, "output " + o.name + " is " + g.value(o.value).type.str() +
+                                                 ": the runtime gives out no tensor without elements"));
+  }
+}
+
 }  // namespace
 
 Status limits(PassContext& c) {
@@ -69,6 +79,7 @@ Status limits(PassContext& c) {
       }
     }
   }
+  check_outputs(c, problems);
   return problems.report(c.report);
 }
 

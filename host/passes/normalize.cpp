@@ -53,6 +53,22 @@ bool follows_from_types(const Graph& g, const Node& node) {
          g.value(node.input(0)).type.ranked;
 }
 
+// A node whose results have no elements needs nobody to compute them. Kernels seldom can, and no order is theirs.
+bool yields_nothing(const Graph& g, const Node& node) {
+  if (!node.regions.empty() || node.outputs.empty()) return false;
+  return std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) {
+    return v && g.value(v).type.elements() == 0 && g.value(v).type.dtype != DType::string;
+  });
+}
+
+void fold_empty(Graph& g, NodeId n) {
+  for (const ValueId v : std::vector<ValueId>(g.node(n).outputs.begin(), g.node(n).outputs.end())) {
+    const Type type = g.value(v).type;
+    g.replace_uses(v, g.add_constant(Constant::own(type.dtype, type.sizes(), {})));
+  }
+  g.erase_node(n);
+}
+
 }  // namespace
 
 std::string op_text(const Op& op) {
@@ -133,6 +149,10 @@ Result<bool> Normalizer::folded(NodeId n) {
   const Graph& g = c_.graph;
   const Node& node = g.node(n);
   if (!node.regions.empty()) return false;
+  if (yields_nothing(g, node)) {
+    fold_empty(c_.graph, n);
+    return true;
+  }
   const bool constant =
       std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return !v || g.value(v).is_constant(); });
   if (constant ? giant_result(g, node) : !follows_from_types(g, node)) return false;

@@ -55,6 +55,22 @@ inline std::optional<Dims> ints(const Node& node, std::size_t operand, std::stri
   return std::nullopt;
 }
 
+/// Element type in which arithmetic is done: LiteRT's kernels take 8- and 16-bit integers for quantized numbers (and
+/// crash without their scales), and know few unsigned types. What wraps in the wider type wraps the same in the narrow.
+inline DType computed_in(DType t) {
+  switch (t) {
+    case DType::int8:
+    case DType::uint8:
+    case DType::int16:
+    case DType::uint16:
+      return DType::int32;
+    case DType::uint32:
+      return DType::int64;
+    default:
+      return t;
+  }
+}
+
 /// What nodes with fused activation write.
 inline Attribute no_activation() { return {"fused_activation_function", "NONE"}; }
 

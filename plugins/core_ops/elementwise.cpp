@@ -11,22 +11,6 @@ struct Row {
   std::string_view target;  // TFLite
 };
 
-/// Element type in which arithmetic is done: LiteRT's kernels take 8- and 16-bit integers for quantized numbers (and
-/// crash without their scales), and know few unsigned types. What wraps in the wider type wraps the same in the narrow.
-DType computed_in(DType t) {
-  switch (t) {
-    case DType::int8:
-    case DType::uint8:
-    case DType::int16:
-    case DType::uint16:
-      return DType::int32;
-    case DType::uint32:
-      return DType::int64;
-    default:
-      return t;
-  }
-}
-
 std::vector<Value> widened(const Node& node, const Emit& emit) {
   std::vector<Value> operands;
   for (const Value& v : node.ins()) operands.push_back(emit.cast(v, computed_in(v.dtype())));
@@ -103,7 +87,8 @@ GANTRY_CONVERT(onnx, "Pow", since(7), to(tflite)) {
 /// Mod: with fmod = 0 the result has the divisor's sign, as FLOOR_MOD; with fmod = 1 the dividend's, as C's fmod.
 GANTRY_CONVERT(onnx, "Mod", since(10), to(tflite)) {
   const Value a = node.in(0), b = node.in(1);
-  if (node.attr("fmod", 0) == 0) return emit.op("FLOOR_MOD", {a, b});
+  const DType t = computed_in(a.dtype());
+  if (node.attr("fmod", 0) == 0) return emit.cast(emit.op("FLOOR_MOD", {emit.cast(a, t), emit.cast(b, t)}), a.dtype());
   decline_if(a.dtype() != DType::float32, "Mod with fmod = 1 is converted for float32 only, this is ",
              name_of(a.dtype()));
   const Value q = emit.op("FLOOR_MOD", {emit.op("ABS", {a}), emit.op("ABS", {b})});
@@ -124,11 +109,15 @@ GANTRY_CONVERT(onnx, "Erf", since(9), to(tflite)) {
 
 namespace {
 
-/// A type between, where the direct CAST is none of LiteRT's: 16-bit floats are widened exactly, and so are 4-bit
-/// integers, which go to float32 only.
-DType cast_through(DType from, DType to_type) {
-  if (from == DType::int4 || from == DType::uint4 || from == DType::float16) return DType::float32;
-  return to_type == DType::boolean ? computed_in(from) : from;
+/// A type between, where LiteRT has no direct CAST, or one that saturates where ONNX Runtime wraps: 16-bit floats are
+/// widened exactly, and so are 4-bit integers, which go to float32 only; floats become narrow integers by way of int32.
+Value cast(const Emit& emit, const Value& x, DType to_type) {
+  const DType from = x.dtype();
+  if (from == to_type || x.constant()) return emit.cast(x, to_type);
+  if (from == DType::int4 || from == DType::uint4 || (from == DType::float16 && to_type != DType::float32))
+    return cast(emit, emit.cast(x, DType::float32), to_type);
+  const DType wide = computed_in(to_type);
+  return emit.cast(is_float(from) && wide != to_type ? emit.cast(x, wide) : x, to_type);
 }
 
 }  // namespace
@@ -137,11 +126,9 @@ GANTRY_CONVERT(onnx, "Cast", since(6), to(tflite)) {
   const DType to_type = Emit::from_onnx_dtype(node.attr<std::int64_t>("to"));
   const Value x = node.in(0);
   decline_if(x.dtype() == DType::string || to_type == DType::string, "Cast from or to strings has no TFLite operator");
-  if (x.dtype() == to_type) return x;
-  const DType through = cast_through(x.dtype(), to_type);
-  const Value y = emit.cast(x, through);
-  if (to_type == DType::boolean) return emit.op("NOT_EQUAL", {y, emit.scalar(through, 0)});
-  return emit.cast(y, to_type);
+  if (to_type != DType::boolean || x.dtype() == to_type) return cast(emit, x, to_type);
+  const Value y = cast(emit, x, x.dtype() == DType::float16 ? DType::float32 : computed_in(x.dtype()));
+  return emit.op("NOT_EQUAL", {y, emit.scalar(y.dtype(), 0)});
 }
 
 }  // namespace core_ops

@@ -143,8 +143,10 @@ GANTRY_DEFINE(tflite, "REDUCE_MIN", layout("*[axes=#1], _ -> *"), infer(infer_re
               limits(types(DType::float32, DType::int32, DType::int64, DType::uint8, DType::int8, DType::int16)))
 GANTRY_DEFINE(tflite, "REDUCE_ANY", layout("*[axes=#1], _ -> *"), infer(infer_reduce), limits(types(DType::boolean)))
 GANTRY_DEFINE(tflite, "REDUCE_ALL", layout("*[axes=#1], _ -> *"), infer(infer_reduce), limits(types(DType::boolean)))
-GANTRY_DEFINE(tflite, "ARG_MAX", layout("*[drop=#1], _ -> *"), infer(infer_arg))
-GANTRY_DEFINE(tflite, "ARG_MIN", layout("*[drop=#1], _ -> *"), infer(infer_arg))
+GANTRY_DEFINE(tflite, "ARG_MAX", layout("*[drop=#1], _ -> *"), infer(infer_arg),
+              operand_types(DType::float32, DType::int32, DType::int8, DType::uint8))
+GANTRY_DEFINE(tflite, "ARG_MIN", layout("*[drop=#1], _ -> *"), infer(infer_arg),
+              operand_types(DType::float32, DType::int32, DType::int8, DType::uint8))
 GANTRY_DEFINE(tflite, "RESIZE_BILINEAR", layout("n h! w! C, _ -> n h! w! C"), infer(infer_resize), limits(kFloat))
 GANTRY_DEFINE(tflite, "RESIZE_NEAREST_NEIGHBOR", layout("n h! w! C, _ -> n h! w! C"), infer(infer_resize),
               limits(types(DType::float32, DType::int32, DType::uint8, DType::int8, DType::int16)))

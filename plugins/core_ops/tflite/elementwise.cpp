@@ -9,6 +9,17 @@ namespace {
 constexpr auto kFloat = types(DType::float32);
 constexpr auto kFloatInt = types(DType::float32, DType::int32, DType::int64, DType::int16, DType::int8, DType::uint8);
 constexpr auto kBool = types(DType::boolean);
+/// Kernels that take 8- and 16-bit integers too, but as quantized numbers, and crash without a scale.
+constexpr auto kArithmetic = types(DType::float32, DType::int32, DType::int64);
+constexpr auto kCompared = operand_types(DType::float32, DType::float16, DType::int32, DType::int64);
+constexpr auto kEquated =
+    operand_types(DType::float32, DType::float16, DType::int32, DType::int64, DType::boolean);
+/// CAST: no uint64; int4 and uint4 only as operands, to float32; bool as result is NOT_EQUAL.
+constexpr auto kCastResult = types(DType::float32, DType::float16, DType::float64, DType::int8, DType::int16, DType::int32,
+                                   DType::int64, DType::uint8, DType::uint16, DType::uint32);
+constexpr auto kCastOperand =
+    operand_types(DType::float32, DType::float16, DType::float64, DType::int8, DType::int16, DType::int32, DType::int64,
+                  DType::uint8, DType::uint16, DType::uint32, DType::boolean, DType::int4, DType::uint4);
 
 void infer_compare(const Node& node, const Infer& infer) {
   const auto a = node.in(0).type().dims, b = node.in(1).type().dims;
@@ -42,7 +53,7 @@ void infer_cast(const Node& node, const Infer& infer) {
 
 // One operand.
 GANTRY_DEFINE(tflite, "ABS", layout("* -> *"), infer(infer_like_first),
-              limits(types(DType::float32, DType::int32, DType::int16, DType::int8)))
+              limits(types(DType::float32, DType::int32)))
 GANTRY_DEFINE(tflite, "NEG", layout("* -> *"), infer(infer_like_first), limits(types(DType::float32, DType::int32, DType::int64)))
 GANTRY_DEFINE(tflite, "SIGN", layout("* -> *"), infer(infer_like_first), limits(types(DType::float32, DType::float64, DType::int32)))
 GANTRY_DEFINE(tflite, "EXP", layout("* -> *"), infer(infer_like_first), limits(kFloat))
@@ -69,12 +80,12 @@ GANTRY_DEFINE(tflite, "LOGICAL_NOT", layout("* -> *"), infer(infer_like_first), 
 GANTRY_DEFINE(tflite, "SOFTMAX", layout("L S -> L S"), infer(infer_like_first), limits(rank(1, 6), kFloat))
 GANTRY_DEFINE(tflite, "LOG_SOFTMAX", layout("L S -> L S"), infer(infer_like_first), limits(rank(1, 6), kFloat))
 GANTRY_DEFINE(tflite, "CUMSUM", layout("*[axis=#1], _ -> *"), infer(infer_like_first), limits(types(DType::float32, DType::int32, DType::int64)))
-GANTRY_DEFINE(tflite, "CAST", layout("* -> *"), infer(infer_cast))
+GANTRY_DEFINE(tflite, "CAST", layout("* -> *"), infer(infer_cast), limits(kCastResult), kCastOperand)
 
 // Two operands, broadcast as numpy does.
-GANTRY_DEFINE(tflite, "ADD", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 6), kFloatInt))
-GANTRY_DEFINE(tflite, "SUB", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 6), kFloatInt))
-GANTRY_DEFINE(tflite, "MUL", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 6), kFloatInt))
+GANTRY_DEFINE(tflite, "ADD", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 6), kArithmetic))
+GANTRY_DEFINE(tflite, "SUB", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 6), kArithmetic))
+GANTRY_DEFINE(tflite, "MUL", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 6), kArithmetic))
 GANTRY_DEFINE(tflite, "DIV", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 6), types(DType::float32, DType::int32)))
 GANTRY_DEFINE(tflite, "MAXIMUM", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 6), kFloatInt))
 GANTRY_DEFINE(tflite, "MINIMUM", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 6), kFloatInt))
@@ -88,10 +99,11 @@ GANTRY_DEFINE(tflite, "FLOOR_MOD", layout("*, * -> *"), infer(infer_broadcast),
 GANTRY_DEFINE(tflite, "PRELU", layout("*, * -> *"), infer(infer_like_first), limits(rank(0, 4), kFloat))
 GANTRY_DEFINE(tflite, "LOGICAL_AND", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 4), kBool))
 GANTRY_DEFINE(tflite, "LOGICAL_OR", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 4), kBool))
-GANTRY_DEFINE(tflite, "EQUAL", layout("*, * -> *"), infer(infer_compare), limits(rank(0, 4)))
-GANTRY_DEFINE(tflite, "NOT_EQUAL", layout("*, * -> *"), infer(infer_compare), limits(rank(0, 4)))
-GANTRY_DEFINE(tflite, "LESS", layout("*, * -> *"), infer(infer_compare), limits(rank(0, 4)))
-GANTRY_DEFINE(tflite, "LESS_EQUAL", layout("*, * -> *"), infer(infer_compare), limits(rank(0, 4)))
-GANTRY_DEFINE(tflite, "GREATER", layout("*, * -> *"), infer(infer_compare), limits(rank(0, 4)))
-GANTRY_DEFINE(tflite, "GREATER_EQUAL", layout("*, * -> *"), infer(infer_compare), limits(rank(0, 4)))
+GANTRY_DEFINE(tflite, "EQUAL", layout("*, * -> *"), infer(infer_compare), limits(rank(0, 4)), kEquated)
+GANTRY_DEFINE(tflite, "NOT_EQUAL", layout("*, * -> *"), infer(infer_compare), limits(rank(0, 4)),
+              operand_types(DType::float32, DType::int32, DType::int64, DType::boolean))
+GANTRY_DEFINE(tflite, "LESS", layout("*, * -> *"), infer(infer_compare), limits(rank(0, 4)), kCompared)
+GANTRY_DEFINE(tflite, "LESS_EQUAL", layout("*, * -> *"), infer(infer_compare), limits(rank(0, 4)), kCompared)
+GANTRY_DEFINE(tflite, "GREATER", layout("*, * -> *"), infer(infer_compare), limits(rank(0, 4)), kCompared)
+GANTRY_DEFINE(tflite, "GREATER_EQUAL", layout("*, * -> *"), infer(infer_compare), limits(rank(0, 4)), kCompared)
 GANTRY_DEFINE(tflite, "SELECT_V2", layout("*, *, * -> *"), infer(infer_select), limits(rank(0, 5)))

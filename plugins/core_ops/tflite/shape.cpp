@@ -14,6 +14,14 @@ std::optional<Dims> known_ints(const Node& node, std::size_t i) {
   return v && v.constant() ? std::optional(v.read<std::int64_t>()) : std::nullopt;
 }
 
+constexpr auto kMoved = types(DType::float32, DType::float16, DType::int8, DType::int16, DType::int32, DType::int64,
+                              DType::uint8, DType::boolean);
+constexpr auto kJoined = types(DType::float32, DType::float16, DType::int8, DType::int16, DType::int32, DType::int64,
+                               DType::uint8, DType::uint32, DType::boolean);
+constexpr auto kSplitV = types(DType::float32, DType::int8, DType::int16, DType::int32, DType::int64, DType::uint8);
+constexpr auto kSplit =
+    types(DType::float32, DType::float16, DType::int8, DType::int16, DType::int32, DType::int64, DType::uint8);
+
 Dims unknown(std::size_t rank) { return Dims(rank, -1); }
 
 void infer_reshape(const Node& node, const Infer& infer) {
@@ -194,15 +202,17 @@ GANTRY_DEFINE(tflite, "RESHAPE", layout("fixed: a wall where the engine cannot s
 GANTRY_DEFINE(tflite, "TRANSPOSE", layout("fixed: the engine's own"), infer(infer_transpose), limits(rank(0, 6)))
 GANTRY_DEFINE(tflite, "EXPAND_DIMS", layout("fixed: a wall where the engine cannot see through it"), infer(infer_expand_dims))
 GANTRY_DEFINE(tflite, "SQUEEZE", layout("fixed: a wall where the engine cannot see through it"), infer(infer_squeeze), limits(rank(0, 8)))
-GANTRY_DEFINE(tflite, "CONCATENATION", layout("*[axis=axis] ... -> *[axis=axis]"), infer(infer_concatenation), limits(rank(1, 6)))
-GANTRY_DEFINE(tflite, "SPLIT", layout("_, *[axis=#0] -> *[axis=#0] ..."), infer(infer_split))
-GANTRY_DEFINE(tflite, "SPLIT_V", layout("*[axis=#2], _, _ -> *[axis=#2] ..."), infer(infer_split_v))
+GANTRY_DEFINE(tflite, "CONCATENATION", layout("*[axis=axis] ... -> *[axis=axis]"), infer(infer_concatenation),
+              limits(rank(1, 6), kJoined))
+GANTRY_DEFINE(tflite, "SPLIT", layout("_, *[axis=#0] -> *[axis=#0] ..."), infer(infer_split), limits(kSplit))
+GANTRY_DEFINE(tflite, "SPLIT_V", layout("*[axis=#2], _, _ -> *[axis=#2] ..."), infer(infer_split_v), limits(kSplitV))
 GANTRY_DEFINE(tflite, "SLICE", layout("*[begin=#1 size=#2], _, _ -> *"), infer(infer_slice), limits(rank(1, 5)))
 GANTRY_DEFINE(tflite, "STRIDED_SLICE", layout("*[begin=#1 end=#2 strides=#3], _, _, _ -> *"), infer(infer_strided_slice), limits(rank(1, 5)))
-GANTRY_DEFINE(tflite, "GATHER", layout("*[pick=axis], _ -> *; V! N, L -> L N"), infer(infer_gather))
-GANTRY_DEFINE(tflite, "GATHER_ND", layout("fixed: indices name several axes"), infer(infer_gather_nd))
-GANTRY_DEFINE(tflite, "PAD", layout("*[pads=#1], _ -> *"), infer(infer_pad), limits(rank(1, 5)))
-GANTRY_DEFINE(tflite, "PADV2", layout("*[pads=#1], _, _ -> *"), infer(infer_pad), limits(rank(0, 5)))
+GANTRY_DEFINE(tflite, "GATHER", layout("*[pick=axis], _ -> *; V! N, L -> L N"), infer(infer_gather), limits(kMoved))
+GANTRY_DEFINE(tflite, "GATHER_ND", layout("fixed: indices name several axes"), infer(infer_gather_nd),
+              limits(kMoved))
+GANTRY_DEFINE(tflite, "PAD", layout("*[pads=#1], _ -> *"), infer(infer_pad), limits(rank(1, 5), kMoved))
+GANTRY_DEFINE(tflite, "PADV2", layout("*[pads=#1], _, _ -> *"), infer(infer_pad), limits(rank(0, 5), kMoved))
 GANTRY_DEFINE(tflite, "MIRROR_PAD", layout("*[mirror=#1], _ -> *"), infer(infer_pad),
               limits(types(DType::float32, DType::int32, DType::int64, DType::uint8, DType::int8, DType::int16)))
 GANTRY_DEFINE(tflite, "BROADCAST_TO", layout("*[shape=#1], _ -> *"), infer(infer_broadcast_to), limits(rank(0, 8)))
