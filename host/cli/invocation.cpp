@@ -154,6 +154,11 @@ std::function<void(std::string_view, std::size_t, std::size_t)> Invocation::on_p
   return [this](std::string_view stage, std::size_t done, std::size_t total) { progress_.update(stage, done, total); };
 }
 
+Ticker Invocation::ticker(std::string what) {
+  progress_.clear();
+  return progress_.ticker(std::move(what));
+}
+
 std::function<void(std::string_view, const Graph&)> Invocation::on_dump() {
   return [this](std::string_view title, const Graph& graph) {
     progress_.clear();

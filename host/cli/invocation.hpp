@@ -43,6 +43,8 @@ class Invocation {
   /// For PipelineOptions and PassOptions.
   std::function<void(std::string_view, std::size_t, std::size_t)> on_progress();
   std::function<void(std::string_view, const Graph&)> on_dump();
+  /// Shows that work goes on which reports no progress.
+  Ticker ticker(std::string what);
 
   bool quiet() const { return args.has("--quiet"); }
 

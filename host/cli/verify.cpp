@@ -57,7 +57,10 @@ Result<VerifyRequest> verify_request(Invocation& run) {
 }
 
 Status compare_models(Invocation& run, VerifyRequest request) {
-  GANTRY_ASSIGN(run.report.verify, verify(request));
+  {
+    const Ticker running = run.ticker("verify");
+    GANTRY_ASSIGN(run.report.verify, verify(request));
+  }
   const VerifyRecord& record = run.report.verify;
   if (record.ok) return {};
   std::size_t bad = 0;

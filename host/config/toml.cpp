@@ -68,7 +68,9 @@ Status check_table(const std::vector<std::string>& path, const std::string& orig
         .at(origin)
         .try_this("write a plugin's identifier in quotes: [plugins.\"org.example.name\"]");
   std::vector<std::string> sections{"plugins"};
-  for (const OptionSpec& spec : host_options()) sections.push_back(spec.key.substr(0, spec.key.find('.')));
+  for (const OptionSpec& spec : host_options())
+    for (std::size_t dot = spec.key.find('.'); dot != std::string::npos; dot = spec.key.find('.', dot + 1))
+      sections.push_back(spec.key.substr(0, dot));
   Diagnostic d = error(Code::config_unknown_key, "there is no section " + key).at(origin);
   const std::string nearest = nearest_name(key, sections);
   return nearest.empty() ? d : std::move(d).try_this("did you mean " + nearest + "?");
@@ -193,7 +195,7 @@ Status Config::merge_file(const std::filesystem::path& path) {
   std::vector<Leaf> leaves;
   GANTRY_TRY(collect(table, path.string(), prefix, leaves));
   for (Leaf& leaf : leaves) {
-    if (leaf.path.size() == 3) {  // check_table lets nothing but plugins."ID" be so deep
+    if (leaf.path.size() == 3 && leaf.path[0] == "plugins") {
       plugins_[leaf.path[1]][leaf.path[2]] = {std::move(leaf.value), std::move(leaf.origin)};
       continue;
     }

@@ -149,20 +149,5 @@ TEST_F(BadInput, NamesFromTheFileCannotSteerTheTerminal) {
   }
 }
 
-// ---- stdout ----
-
-TEST_F(BadInput, StandardOutputThatIsFullOrClosed) {
-  options_.stdout_to = "/dev/full";
-  const ProcessResult full = gantry({"explain"});
-  EXPECT_EQ(full.status, 7);
-  EXPECT_THAT(full.last_line(), StartsWith("gantry: failed E0701 "));
-  options_.stdout_to.clear();
-  const std::string binary = std::string(GANTRY_TEST_BIN_DIR) + "/gantry";
-  const ProcessResult closed =
-      run_process({"/bin/bash", "-c", "set -o pipefail; '" + binary + "' explain | true"}, options_);
-  EXPECT_EQ(closed.status, 0) << closed.err;
-  EXPECT_EQ(closed.err, "");
-}
-
 }  // namespace
 }  // namespace gantry::test

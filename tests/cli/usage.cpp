@@ -63,7 +63,7 @@ TEST_F(Usage, MissingAndSurplusArguments) {
 
 TEST_F(Usage, OptionsOfLaterIssuesAreAbsent) {
   const std::string help = succeeds({"convert", "--help"}).out;
-  for (const char* later : {"--io-layout", "--fp16", "--int8", "--dynamic-range", "--calibration"})
+  for (const char* later : {"--fp16", "--int8", "--dynamic-range", "--calibration"})
     EXPECT_THAT(help, Not(HasSubstr(later)));
 }
 

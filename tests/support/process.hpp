@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <signal.h>
 #include <spawn.h>
 #include <sstream>
@@ -39,6 +40,7 @@ struct ProcessOptions {
   std::map<std::string, std::string> environment;  // set besides what this process has; "" = unset
   std::filesystem::path folder;                    // to run in
   std::filesystem::path stdout_to;                 // instead of a temporary file, e.g. /dev/full
+  bool terminal = false;                           // stderr is a terminal
   std::chrono::seconds timeout{120};
 };
 
@@ -85,10 +87,38 @@ inline std::vector<std::string> merged_environment(const std::map<std::string, s
   return all;
 }
 
-inline int wait_for(pid_t pid, std::chrono::seconds timeout) {
+/// A pseudo terminal whose other side can be opened by its path.
+class Terminal {
+ public:
+  Terminal() : fd_(posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK)) {
+    if (fd_ < 0 || grantpt(fd_) != 0 || unlockpt(fd_) != 0) std::abort();
+    path_ = ptsname(fd_);
+    other_ = open(path_.c_str(), O_RDWR | O_NOCTTY);  // else what was written is lost when the program ends
+  }
+  ~Terminal() {
+    close(other_);
+    close(fd_);
+  }
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+  const std::string& path() const { return path_; }
+  const std::string& text() {
+    char buffer[4096];
+    for (ssize_t n = read(fd_, buffer, sizeof buffer); n > 0; n = read(fd_, buffer, sizeof buffer))
+      text_.append(buffer, static_cast<std::size_t>(n));
+    return text_;
+  }
+
+ private:
+  int fd_, other_ = -1;
+  std::string path_, text_;
+};
+
+inline int wait_for(pid_t pid, std::chrono::seconds timeout, Terminal* terminal) {
   const auto end = std::chrono::steady_clock::now() + timeout;
   int status = 0;
   while (waitpid(pid, &status, WNOHANG) == 0) {
+    if (terminal) terminal->text();
     if (std::chrono::steady_clock::now() > end) {
       kill(pid, SIGKILL);
       waitpid(pid, &status, 0);
@@ -102,7 +132,9 @@ inline int wait_for(pid_t pid, std::chrono::seconds timeout) {
 inline ProcessResult run_process(const std::vector<std::string>& arguments, const ProcessOptions& options = {}) {
   const TemporaryFolder folder;
   const std::string out = (options.stdout_to.empty() ? folder.path() / "out" : options.stdout_to).string();
-  const std::string err = (folder.path() / "err").string();
+  std::optional<Terminal> terminal;
+  if (options.terminal) terminal.emplace();
+  const std::string err = terminal ? terminal->path() : (folder.path() / "err").string();
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
@@ -119,10 +151,10 @@ inline ProcessResult run_process(const std::vector<std::string>& arguments, cons
   pid_t pid = 0;
   ProcessResult result;
   if (posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), envp.data()) == 0)
-    result.status = wait_for(pid, options.timeout);
+    result.status = wait_for(pid, options.timeout, terminal ? &*terminal : nullptr);
   posix_spawn_file_actions_destroy(&actions);
   if (options.stdout_to.empty()) result.out = read_file(out);
-  result.err = read_file(err);
+  result.err = terminal ? terminal->text() : read_file(err);
   return result;
 }
 

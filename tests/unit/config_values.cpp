@@ -140,6 +140,15 @@ TEST_F(ConfigFile, BrokenFiles) {
   EXPECT_EQ(config.merge_file("/dev/zero").error().code, Code::config_syntax) << "never ends";
 }
 
+TEST_F(ConfigFile, SectionsWithinSections) {
+  Config config;
+  ASSERT_TRUE(config.merge_file(write("c.toml", "[layout.cost]\nnode = 7\nreshape = 0.5\n")).ok());
+  EXPECT_EQ(config.get_int("layout.cost.node"), 7);
+  EXPECT_EQ(config.get_float("layout.cost.reshape"), 0.5);
+  EXPECT_TRUE(config.configured_plugins().empty());
+  EXPECT_THAT(refused("[layout.cots]\nnode = 7\n").hint, HasSubstr("layout.cost"));
+}
+
 TEST_F(ConfigFile, PathsAreRelativeToTheFile) {
   Config config;
   ASSERT_TRUE(
