@@ -114,7 +114,7 @@ Result<Outcome> Converter::try_converters(NodeId n) {
 Result<Converter::Step> Converter::expand(NodeId n, const Sweep& at, const Outcome& outcome) {
   Graph& g = c_.graph;
   const Semantics* semantics = semantics_of(c_, g.node(n).op);
-  if (!semantics) return Step::stays;
+  if (!semantics || !g.node(n).regions.empty()) return Step::stays;  // a body would be made without the subgraphs
   const RegionId region = g.node(n).region;
   const std::string source_name(g.node(n).name);
   const std::string op = op_text(g.node(n).op);

@@ -163,7 +163,7 @@ Result<bool> Normalizer::expanded(NodeId n) {
   const Op& op = c_.graph.node(n).op;
   if (c_.target.empty() || op.dialect == c_.target || c_.plugins.offers_converter(op, c_.target)) return false;
   const Semantics* semantics = semantics_of(c_, op);
-  if (!semantics) return false;
+  if (!semantics || !c_.graph.node(n).regions.empty()) return false;  // a body would be made without the subgraphs
   return semantics->expand(c_.graph, n);
 }
 

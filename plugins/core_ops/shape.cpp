@@ -105,6 +105,32 @@ GANTRY_CONVERT(onnx, "Concat", since(4), to(tflite)) {
   return emit.op("CONCATENATION", parts, {{"axis", axis}, no_activation()});
 }
 
+namespace {
+
+/// Parts of `x` of the given sizes along an axis; those of size 0 are constants, since SPLIT_V cannot make them.
+std::vector<Value> split(const Emit& emit, const Value& x, int axis, const Dims& sizes) {
+  Dims some;
+  for (std::int64_t s : sizes)
+    if (s != 0) some.push_back(s);
+  const auto n = static_cast<std::int64_t>(some.size());
+  const Value at = emit.constant<std::int32_t>({}, {axis});
+  std::vector<Value> parts{x};
+  if (n > 1 && std::all_of(some.begin(), some.end(), [&](std::int64_t s) { return s == some[0]; }))
+    parts = emit.ops("SPLIT", some.size(), {at, x}, {{"num_splits", n}});
+  else if (n > 1)
+    parts = emit.ops("SPLIT_V", some.size(), {x, emit.i32(some), at}, {{"num_splits", n}});
+  std::vector<Value> results;
+  std::size_t next = 0;
+  for (std::int64_t s : sizes) {
+    Dims none = x.dims();
+    none[static_cast<std::size_t>(axis)] = 0;
+    results.push_back(s != 0 ? parts.at(next++) : emit.numbers(x.dtype(), none, {}));
+  }
+  return results;
+}
+
+}  // namespace
+
 /// Parts of given sizes, or num_outputs parts of which the last may be smaller.
 GANTRY_CONVERT(onnx, "Split", since(2), to(tflite)) {
   const Value x = node.in(0);
@@ -120,11 +146,8 @@ GANTRY_CONVERT(onnx, "Split", since(2), to(tflite)) {
     }
   }
   if (parts == 1) return x;
-  const Value at = emit.constant<std::int32_t>({}, {axis});
-  const bool equal =
-      !sizes || std::all_of(sizes->begin(), sizes->end(), [&](std::int64_t s) { return s == sizes->front(); });
-  if (equal) return emit.ops("SPLIT", node.out_count(), {at, x}, {{"num_splits", parts}});
-  return emit.ops("SPLIT_V", node.out_count(), {x, emit.i32(*sizes), at}, {{"num_splits", parts}});
+  if (sizes) return split(emit, x, axis, *sizes);
+  return emit.ops("SPLIT", node.out_count(), {emit.constant<std::int32_t>({}, {axis}), x}, {{"num_splits", parts}});
 }
 
 GANTRY_CONVERT(onnx, "Expand", since(8), to(tflite)) {
