@@ -86,6 +86,44 @@ TEST(Operators, ClipAndPRelu) {
       1u);
 }
 
+TEST(Operators, NarrowIntegersAreComputedWide) {
+  std::vector<Row> rows;
+  for (const std::string t : {"int8", "uint8", "int16", "uint16", "uint32", "int32", "int64"}) {
+    const std::string inputs = t + "[2,3,4] a, " + t + "[4] b";
+    const bool runtime_has_max = t.find("16") == std::string::npos;  // ONNX Runtime has none of 16 bits
+    for (const std::string op : {"Add", "Sub", "Mul", "Max", "Min"})
+      if (op[0] != 'M' || op == "Mul" || runtime_has_max)
+        rows.push_back({18, inputs, "", "y = " + op + "(a, b)", t + "[] y"});
+    for (const char* op : {"Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"})
+      if (t[0] != 'u' || op == std::string("Equal"))
+        rows.push_back({18, inputs, "", std::string("y = ") + op + "(a, b)", "bool[] y"});
+  }
+  rows.push_back({18, "int8[2,3] a, int8[3] b", "", "c = Equal(a, b) y = Where(c, a, b)", "int8[] y"});
+  rows.push_back(
+      {18, "uint8[2,3] a", "", "c = Cast<to = 6>(a) d = Sub(c, c) e = Cast<to = 2>(d) y = Add(a, e)", "uint8[] y"});
+  expect_equal(rows);
+}
+
+TEST(Operators, Casts) {
+  std::vector<Row> rows;
+  const std::pair<const char*, int> types[] = {{"float", 1}, {"uint8", 2}, {"int8", 3}, {"uint16", 4},  {"int16", 5},
+                                               {"int32", 6}, {"int64", 7}, {"bool", 9}, {"double", 11}, {"uint32", 12}};
+  for (const auto& [from, x] : types)
+    for (const auto& [to, y] : types) {
+      if (from == std::string("double") && to == std::string("bool")) continue;
+      rows.push_back({18, std::string(from) + "[2,3] a", "", "y = Cast<to = " + std::to_string(y) + ">(a)",
+                      std::string(to) + "[] y"});
+    }
+  expect_equal(rows);
+  expect_refused({{18, "double[2,3] a", "", "y = Cast<to = 9>(a)", "bool[] y"},
+                  {18, "uint64[2,3] a", "", "y = Cast<to = 1>(a)"},
+                  {18, "float[2,3] a", "", "y = Cast<to = 13>(a)", "uint64[] y"},
+                  {18, "uint64[2,3] a, uint64[2,3] b", "", "y = Add(a, b)", "uint64[] y"},
+                  {18, "uint64[2,3] a, uint64[2,3] b", "", "y = Equal(a, b)", "bool[] y"},
+                  {18, "double[2,3] a, double[2,3] b", "", "y = Concat<axis = 0>(a, b)", "double[] y"}},
+                 "takes");
+}
+
 TEST(Operators, SoftmaxOfEveryAxisAndOpset) {
   std::vector<Row> rows;
   for (const char* op : {"Softmax", "LogSoftmax"})

@@ -74,6 +74,19 @@ TEST(Operators, MovingElements) {
   });
 }
 
+TEST(Operators, NothingIsNoOperator) {
+  expect_equal({
+      {13, "float[2,3] x", "",
+       "s = Constant<value_ints = [3,0]>() a, b = Split<axis = 1>(x, s) c = Exp(b) y = Concat<axis = 1>(c, a)"},
+      {13, "float[2,3] x", "",
+       "s = Constant<value_ints = [1,0,2]>() a, b, c = Split<axis = 1>(x, s) y = Concat<axis = 1>(c, b, a)"},
+      {13, "float[2,3] x", "",
+       "s = Constant<value_ints = [1]>() a = Slice(x, s, s, s) b = Neg(a) y = Concat<axis = 1>(b, x)"},
+  });
+  expect_refused({{13, "float[2,3] x", "", "s = Constant<value_ints = [1]>() y = Slice(x, s, s, s)"}},
+                 "without elements");
+}
+
 TEST(Operators, PickingElements) {
   const auto slice = [](const char* starts, const char* ends, const char* axes, const char* steps) {
     return Row{13, "float[4,5,6] x", "",

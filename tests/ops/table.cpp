@@ -56,26 +56,27 @@ void add_weights(onnx::GraphProto& graph, const std::string& weights) {
   }
 }
 
-fs::path write_model(const Folder& folder, const Row& row) {
+}  // namespace
+
+void write_model(const fs::path& path, const Row& row) {
   const std::string text = "<ir_version: 8, opset_import: [\"\" : " + std::to_string(row.opset) + "]> g (" +
                            row.inputs + ") => (" + row.outputs + ") { " + row.nodes + " }";
   onnx::ModelProto model;
   const auto status = onnx::OnnxParser::Parse(model, text.c_str());
   if (!status.IsOK()) throw std::runtime_error(status.ErrorMessage() + " in " + text);
   add_weights(*model.mutable_graph(), row.weights);
-  const fs::path path = folder / "m.onnx";
   std::ofstream(path, std::ios::binary) << model.SerializeAsString();
-  return path;
 }
 
-Status convert(const fs::path& model, const fs::path& out, const std::set<std::string, std::less<>>& disabled,
-               Report& report) {
+Status convert_model(const fs::path& model, const fs::path& out, const LayoutSettings& layout,
+                     const std::set<std::string, std::less<>>& disabled, Report& report) {
   PluginSearch search;
   search.extra = {GANTRY_TEST_PLUGIN_DIR};
   search.defaults = false;
   GANTRY_ASSIGN(const auto plugins, PluginRegistry::discover(search, {}, report));
   PipelineOptions options;
   options.disabled_passes = disabled;
+  options.layout = layout;
   options.verify_each_pass = true;
   return convert_file(model, out, options, *plugins, report);
 }
@@ -93,6 +94,13 @@ void expect_same_numbers(const fs::path& model, const fs::path& out, double atol
   EXPECT_TRUE(record->ok);
 }
 
+namespace {
+
+fs::path write_model(const Folder& folder, const Row& row) {
+  write_model(folder / "m.onnx", row);
+  return folder / "m.onnx";
+}
+
 }  // namespace
 
 void expect_equal(const std::vector<Row>& rows) {
@@ -103,9 +111,9 @@ void expect_equal(const std::vector<Row>& rows) {
     for (const bool layout : {true, false}) {
       SCOPED_TRACE(layout ? "with layout" : "without layout");
       Report report;
-      const Status s =
-          convert(model, out,
-                  layout ? std::set<std::string, std::less<>>{} : std::set<std::string, std::less<>>{"layout"}, report);
+      const Status s = convert_model(
+          model, out, {}, layout ? std::set<std::string, std::less<>>{} : std::set<std::string, std::less<>>{"layout"},
+          report);
       EXPECT_TRUE(s.ok()) << (s.ok() ? "" : format(s.error()));
       if (s.ok()) expect_same_numbers(model, out, row.atol);
     }
@@ -118,7 +126,7 @@ void expect_refused(const std::vector<Row>& rows, const std::string& text) {
     SCOPED_TRACE(row.nodes);
     Report report;
     const fs::path out = folder / "m.tflite";
-    const Status s = convert(write_model(folder, row), out, {}, report);
+    const Status s = convert_model(write_model(folder, row), out, {}, {}, report);
     ASSERT_FALSE(s.ok());
     EXPECT_NE(format(s.error()).find(text), std::string::npos) << format(s.error());
     EXPECT_FALSE(fs::exists(out));
@@ -128,7 +136,7 @@ void expect_refused(const std::vector<Row>& rows, const std::string& text) {
 std::map<std::string, std::size_t> converted_operators(const Row& row) {
   const Folder folder;
   Report report;
-  const Status s = convert(write_model(folder, row), folder / "m.tflite", {}, report);
+  const Status s = convert_model(write_model(folder, row), folder / "m.tflite", {}, {}, report);
   EXPECT_TRUE(s.ok()) << (s.ok() ? "" : format(s.error()));
   return report.target_ops;
 }

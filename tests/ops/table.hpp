@@ -1,6 +1,7 @@
 // Operators as tables: each row is a small model, converted in process; ONNX Runtime and LiteRT must agree on it.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,6 +18,14 @@ struct Row {
   std::string outputs = "float[] y";
   double atol = 1e-4;
 };
+
+/// Writes a row's model to a file.
+void write_model(const std::filesystem::path& path, const Row& row);
+/// Converts a file by the first-party plugins alone.
+Status convert_model(const std::filesystem::path& model, const std::filesystem::path& out, const LayoutSettings& layout,
+                     const std::set<std::string, std::less<>>& disabled, Report& report);
+/// Both files give the same numbers on random inputs.
+void expect_same_numbers(const std::filesystem::path& model, const std::filesystem::path& out, double atol);
 
 /// Converts each row, with the layout engine and once more without it, and compares the numbers.
 void expect_equal(const std::vector<Row>& rows);
