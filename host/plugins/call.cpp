@@ -108,8 +108,10 @@ void Call::stand_in(const Replacement& r) {
   std::ranges::copy_if(g_.value(r.from).uses, std::back_inserter(kept), [&](const Use& u) { return made(u.node); });
   g_.replace_uses(r.from, r.to);
   for (const Use& u : kept) g_.set_operand(u.node, u.operand, r.from);
+  // An input keeps the type that the model declares.
+  const Value& to = g_.value(r.to);
+  if (!to.is_constant() && !to.input_of) g_.set_type(r.to, merge(to.type, r.type).value_or(r.type));
   if (made(r.to)) {
-    if (!g_.value(r.to).is_constant()) g_.set_type(r.to, r.type);
     // Named after the source, unless it stands for another result already.
     if (std::ranges::find(renamed_, r.to) == renamed_.end()) {
       g_.swap_names(r.from, r.to);

@@ -5,21 +5,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <elf.h>
-#include <fstream>
-#include <link.h>
-#include <optional>
 #include <string>
 #include <vector>
+
+#include "host/plugins/elf_file.hpp"
 
 namespace gantry::plugins {
 namespace {
 
-using Header = ElfW(Ehdr);
-using Segment = ElfW(Phdr);
-using Section = ElfW(Shdr);
-using Dynamic = ElfW(Dyn);
-using Symbol = ElfW(Sym);
+using namespace elf;  // NOLINT: its own parts
 
 #if defined(__x86_64__)
 constexpr int kMachine = EM_X86_64;
@@ -31,35 +25,8 @@ constexpr int kMachine = EM_RISCV;
 constexpr int kMachine = EM_NONE;  // not checked
 #endif
 
-// More symbols or segments than any plugin has; keeps what a broken file can ask for small.
-constexpr std::uint64_t kMostBytes = 256u << 20;
 constexpr std::size_t kLongestName = 4096;  // of a symbol, to look at
 constexpr std::size_t kMostListed = 1000;
-
-class File {
- public:
-  explicit File(const std::filesystem::path& path) : in_(path, std::ios::binary | std::ios::ate) {
-    size_ = in_ ? static_cast<std::uint64_t>(in_.tellg()) : 0;
-  }
-  bool good() const { return static_cast<bool>(in_); }
-  std::uint64_t size() const { return size_; }
-  bool holds(std::uint64_t offset, std::uint64_t bytes) const { return offset <= size_ && bytes <= size_ - offset; }
-
-  /// `count` structs at an offset, or nothing if they are not all in the file.
-  template <class T>
-  std::optional<std::vector<T>> read(std::uint64_t offset, std::uint64_t count) {
-    if (count > kMostBytes / sizeof(T) || !holds(offset, count * sizeof(T))) return std::nullopt;
-    std::vector<T> out(static_cast<std::size_t>(count));
-    in_.seekg(static_cast<std::streamoff>(offset));
-    in_.read(reinterpret_cast<char*>(out.data()), static_cast<std::streamsize>(count * sizeof(T)));
-    if (!in_) return std::nullopt;
-    return out;
-  }
-
- private:
-  std::ifstream in_;
-  std::uint64_t size_ = 0;
-};
 
 const char* check_header(const Header& h) {
   if (std::memcmp(h.e_ident, ELFMAG, SELFMAG) != 0) return "it is no ELF file";
@@ -70,12 +37,6 @@ const char* check_header(const Header& h) {
   if (h.e_phentsize != sizeof(Segment) || h.e_phnum == 0) return "its program header is broken";
   if (h.e_shnum != 0 && h.e_shentsize != sizeof(Section)) return "its section header is broken";
   return nullptr;
-}
-
-bool in_memory(const std::vector<Segment>& segments, std::uint64_t address) {
-  return std::ranges::any_of(segments, [&](const Segment& s) {
-    return s.p_type == PT_LOAD && address >= s.p_vaddr && address - s.p_vaddr < s.p_memsz;
-  });
 }
 
 // The addresses that the dynamic loader follows without looking.
@@ -105,6 +66,13 @@ const char* check_dynamic(File& file, const std::vector<Segment>& segments, cons
         if (!in_memory(segments, d.d_un.d_ptr)) return "its dynamic section is broken";
         symbols = symbols || d.d_tag == DT_SYMTAB;
         texts = texts || d.d_tag == DT_STRTAB;
+        break;
+      case DT_RELASZ:
+      case DT_PLTRELSZ:
+      case DT_STRSZ:
+      case DT_INIT_ARRAYSZ:
+      case DT_FINI_ARRAYSZ:
+        if (d.d_un.d_val > file.size()) return "its dynamic section is broken";
         break;
       default:
         break;
@@ -169,7 +137,9 @@ const char* problem_of(File& file, std::string_view symbol) {
   const auto segments = file.read<Segment>(header->front().e_phoff, header->front().e_phnum);
   if (!segments) return "it is cut short";
   if (const char* problem = check_segments(file, *segments)) return problem;
-  return check_export(file, header->front(), symbol);
+  if (const char* problem = check_export(file, header->front(), symbol)) return problem;
+  const auto sections = file.read<Section>(header->front().e_shoff, header->front().e_shnum);
+  return sections ? check_tables(file, *sections, *segments) : "it is cut short";
 }
 
 }  // namespace

@@ -226,6 +226,7 @@ class Reader {
   }
 
   Status operators(std::size_t list, const ManifestRow& common) {
+    m_.rows.reserve(m_.rows.size() + (value(list).end - list) / 3);  // a row is three values
     const bool converter = common.kind == ManifestRow::Kind::converter;
     for (std::size_t i = list + 1; i < value(list).end; i = value(i).end) {
       GANTRY_TRY(cells(i, 2, converter ? 3 : 2,

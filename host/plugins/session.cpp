@@ -134,7 +134,8 @@ const Limits* Session::limits(const Op& op) const {
 
 std::string_view Session::layout_rule(const Op& op) const {
   const Definition* d = definitions_.find(op);
-  return d && d->record->layout.size ? std::string_view(d->record->layout.data, d->record->layout.size) : std::string_view{};
+  return d && d->record->layout.size ? std::string_view(d->record->layout.data, d->record->layout.size)
+                                     : std::string_view{};
 }
 
 }  // namespace gantry::plugins

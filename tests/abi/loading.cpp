@@ -1,7 +1,9 @@
 // Opening plugins: what is opened and why, which is preferred, and what is refused.
 #include <array>
 #include <cstdio>
+#include <random>
 
+#include "host/plugins/elf.hpp"
 #include "tests/abi/fixture.hpp"
 
 namespace gantry::test {
@@ -141,6 +143,31 @@ TEST_F(Loading, CutShort) {
     const Result<Manifest> r = describe_library(dir() / "cut.so");
     ASSERT_FALSE(r.ok()) << size;
     EXPECT_EQ(r.error().code, Code::plugin_load);
+  }
+}
+
+// Damage that leaves the size as it is. What passes is not opened here: the code itself may be damaged.
+TEST_F(Loading, Damaged) {
+  std::ifstream in(built("good"), std::ios::binary);
+  const std::string whole((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  std::mt19937 random(1);
+  int refused = 0;
+  for (int i = 0; i < 300; ++i) {
+    std::string bytes = whole;
+    // Half of the time in the headers, where it matters most.
+    const std::size_t at = random() % (i % 2 ? 0x1000 : whole.size());
+    for (std::size_t k = at; k < std::min(at + 1 + random() % 64, whole.size()); ++k)
+      bytes[k] = static_cast<char>(random());
+    write("damaged.so", bytes);
+    const Status s = plugins::check_shared_library(dir() / "damaged.so", "gantry_plugin_entry");
+    if (s.ok()) continue;
+    EXPECT_EQ(s.error().code, Code::plugin_load);
+    ++refused;
+  }
+  EXPECT_GT(refused, 100);
+  for (std::size_t at = 0; at < 0x1000; at += 64) {
+    write("damaged.so", whole.substr(0, at) + std::string(whole.size() - at, '\0'));
+    EXPECT_FALSE(plugins::check_shared_library(dir() / "damaged.so", "gantry_plugin_entry").ok()) << at;
   }
 }
 
