@@ -24,17 +24,37 @@ struct Storage;
 namespace gantry {
 
 /// Axes in a new order: result axis i is source axis perm[i].
-struct Permute { std::vector<std::int64_t> perm; bool operator==(const Permute&) const = default; };
+struct Permute {
+  std::vector<std::int64_t> perm;
+  bool operator==(const Permute&) const = default;
+};
 /// The same elements in row-major order under other dims.
-struct Reshape { std::vector<std::int64_t> dims; bool operator==(const Reshape&) const = default; };
+struct Reshape {
+  std::vector<std::int64_t> dims;
+  bool operator==(const Reshape&) const = default;
+};
 /// result[i...] = source[starts + i * steps]; steps may be negative. All three have the source's rank.
-struct Slice { std::vector<std::int64_t> starts, steps, sizes; bool operator==(const Slice&) const = default; };
+struct Slice {
+  std::vector<std::int64_t> starts, steps, sizes;
+  bool operator==(const Slice&) const = default;
+};
 /// Element type conversion with C++ rules for in-range values; float to integer truncates, out of range saturates.
-struct Cast { DType to; bool operator==(const Cast&) const = default; };
+struct Cast {
+  DType to;
+  bool operator==(const Cast&) const = default;
+};
 /// x * vector[index along axis] (float types; in float32, for float64 in float64; rounded to the type).
-struct ScaleAxis { std::int64_t axis; std::vector<float> vector; bool operator==(const ScaleAxis&) const = default; };
+struct ScaleAxis {
+  std::int64_t axis;
+  std::vector<float> vector;
+  bool operator==(const ScaleAxis&) const = default;
+};
 /// x + vector[index along axis] (float types; as ScaleAxis).
-struct ShiftAxis { std::int64_t axis; std::vector<float> vector; bool operator==(const ShiftAxis&) const = default; };
+struct ShiftAxis {
+  std::int64_t axis;
+  std::vector<float> vector;
+  bool operator==(const ShiftAxis&) const = default;
+};
 
 using Transform = std::variant<Permute, Reshape, Slice, Cast, ScaleAxis, ShiftAxis>;
 
@@ -75,8 +95,8 @@ class Constant {
   Result<Constant> scale(std::int64_t axis, std::vector<float> vector) const;
   Result<Constant> shift(std::int64_t axis, std::vector<float> vector) const;
 
-  /// Logical bytes if no transform but reshape is pending, else nullopt (also for strings and placeholders). Valid while
-  /// the handle lives.
+  /// Logical bytes if no transform but reshape is pending, else nullopt (also for strings and placeholders). Valid
+  /// while the handle lives.
   std::optional<std::span<const std::byte>> direct() const;
   /// Carries out the transforms into `out`, of byte_size() bytes. One pass and no other memory if at most one transform
   /// moves elements; a temporary of the constant's size for each further one.
@@ -85,7 +105,9 @@ class Constant {
   template <class T>
   Result<std::vector<T>> read(std::int64_t first, std::int64_t count) const;
   template <class T>
-  Result<std::vector<T>> read() const { return read<T>(0, elements()); }
+  Result<std::vector<T>> read() const {
+    return read<T>(0, elements());
+  }
   const std::vector<std::string>& string_values() const;  // dtype string only
 
   /// Same bytes in memory and same transforms: certainly equal. (Different handles may still hold equal values.)

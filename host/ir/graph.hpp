@@ -74,14 +74,14 @@ struct OutputUse {
 };
 
 struct Value {
-  std::string_view name;            // interned; unique among live values of the graph, never empty
+  std::string_view name;  // interned; unique among live values of the graph, never empty
   Type type;
-  NodeId producer;                  // none for constants and region inputs
-  std::uint32_t result = 0;         // which result of the producer
-  RegionId input_of;                // set for region inputs
-  Constant constant;                // set for constants
-  std::vector<Use> uses;            // by nodes, in no particular order
-  std::uint32_t output_uses = 0;    // how many region outputs are this value
+  NodeId producer;                // none for constants and region inputs
+  std::uint32_t result = 0;       // which result of the producer
+  RegionId input_of;              // set for region inputs
+  Constant constant;              // set for constants
+  std::vector<Use> uses;          // by nodes, in no particular order
+  std::uint32_t output_uses = 0;  // how many region outputs are this value
   bool alive = false;
 
   bool is_constant() const { return static_cast<bool>(constant); }
@@ -90,13 +90,13 @@ struct Value {
 
 struct Node {
   Op op;
-  std::string_view name;            // the source's name of it, for people; may be empty, need not be unique
-  std::vector<ValueId> inputs;      // none = omitted
-  std::vector<ValueId> outputs;     // none = the source does not want it
+  std::string_view name;         // the source's name of it, for people; may be empty, need not be unique
+  std::vector<ValueId> inputs;   // none = omitted
+  std::vector<ValueId> outputs;  // none = the source does not want it
   Attrs attrs;
   std::vector<std::pair<std::string, RegionId>> regions;  // ONNX: attribute name, e.g. then_branch; owned
-  RegionId region;                  // where it stands
-  NodeId prev, next;                // neighbours in the region's order
+  RegionId region;                                        // where it stands
+  NodeId prev, next;                                      // neighbours in the region's order
   std::vector<std::uint32_t> use_slots;  // kept by Graph: where the use by inputs[i] stands in that value's uses
   bool alive = false;
 
@@ -123,8 +123,8 @@ struct Region {
   std::vector<std::string> input_names;  // the source's names, parallel to inputs (signature)
   std::vector<Output> outputs;
   NodeId first, last;
-  NodeId owner;                          // none for the main region
-  RegionId parent;                       // none for the main region
+  NodeId owner;     // none for the main region
+  RegionId parent;  // none for the main region
   bool alive = false;
 };
 
@@ -144,7 +144,7 @@ class Graph {
   const Region& region(RegionId id) const { return regions_[id.index]; }
   const Node& node(NodeId id) const { return nodes_[id.index]; }
   const Value& value(ValueId id) const { return values_[id.index]; }
-  std::size_t node_slots() const { return nodes_.size(); }    // ids are below this
+  std::size_t node_slots() const { return nodes_.size(); }  // ids are below this
   std::size_t value_slots() const { return values_.size(); }
   std::size_t region_slots() const { return regions_.size(); }
   std::size_t live_nodes() const { return live_nodes_; }
@@ -209,10 +209,10 @@ class Graph {
   InsertPoint end(RegionId r) const { return {r, {}}; }
 
   // ---- the model around it ----
-  std::string name;                                  // of the model's graph
-  std::string source;                                // file name without folder
-  std::string producer;                              // e.g. "pytorch 2.4"
-  std::map<std::string, std::int64_t> opsets;        // domain -> version imported
+  std::string name;                            // of the model's graph
+  std::string source;                          // file name without folder
+  std::string producer;                        // e.g. "pytorch 2.4"
+  std::map<std::string, std::int64_t> opsets;  // domain -> version imported
   std::map<std::string, std::string> metadata;
 
  private:
@@ -241,7 +241,7 @@ class Graph {
   std::deque<Region> regions_;
   std::unordered_set<std::string, StringHash, std::equal_to<>> strings_;  // node-based: views stay valid
   std::unordered_map<std::string_view, ValueId> by_name_;
-  std::unordered_map<std::string_view, std::uint32_t> suffix_;            // last suffix tried for a name
+  std::unordered_map<std::string_view, std::uint32_t> suffix_;  // last suffix tried for a name
   std::unordered_map<ValueId, std::vector<OutputUse>> output_uses_;
   std::size_t live_nodes_ = 0;
 };

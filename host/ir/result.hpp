@@ -29,9 +29,9 @@ class [[nodiscard]] Status {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}         // NOLINT: conversion is the point
-  Result(Diagnostic d) : status_(std::move(d)) {}       // NOLINT
-  Result(Status s) : status_(std::move(s)) {}           // NOLINT: s must hold an error
+  Result(T value) : value_(std::move(value)) {}    // NOLINT: conversion is the point
+  Result(Diagnostic d) : status_(std::move(d)) {}  // NOLINT
+  Result(Status s) : status_(std::move(s)) {}      // NOLINT: s must hold an error
 
   bool ok() const { return status_.ok(); }
   explicit operator bool() const { return ok(); }
@@ -54,14 +54,14 @@ class [[nodiscard]] Result {
 #define GANTRY_CONCAT(a, b) GANTRY_CONCAT_(a, b)
 
 /// Returns the error of a Status or Result from the enclosing function.
-#define GANTRY_TRY(expr)                                                    \
-  do {                                                                      \
+#define GANTRY_TRY(expr)                                                                        \
+  do {                                                                                          \
     if (auto gantry_status_ = (expr); !gantry_status_.ok()) return gantry_status_.take_error(); \
   } while (false)
 
 /// `GANTRY_ASSIGN(auto x, f());` is x = *f(), or returns f's error.
 #define GANTRY_ASSIGN(lhs, expr) GANTRY_ASSIGN_(GANTRY_CONCAT(gantry_result_, __LINE__), lhs, expr)
-#define GANTRY_ASSIGN_(tmp, lhs, expr)     \
-  auto tmp = (expr);                       \
-  if (!tmp.ok()) return tmp.take_error();  \
+#define GANTRY_ASSIGN_(tmp, lhs, expr)    \
+  auto tmp = (expr);                      \
+  if (!tmp.ok()) return tmp.take_error(); \
   lhs = *std::move(tmp)

@@ -13,9 +13,9 @@
 //   }
 //
 // _ is an omitted operand or result. The name of a node follows its attributes, then come its regions. A type that is
-// wholly unknown is not written. Types: f32[1,N,?], f32[] a scalar, f32[*] of unknown rank, ?[*] of unknown element type.
-// Attributes: 3 is an integer and 3.0 (1e+20, inf, nan) a float; empty lists say of what: ints[], floats[], strs[].
-// Words that are not plain are quoted ("a b", %"onnx::Conv_1", f32["2*N"]); strings escape \" \\ \n \r \t \xHH.
+// wholly unknown is not written. Types: f32[1,N,?], f32[] a scalar, f32[*] of unknown rank, ?[*] of unknown element
+// type. Attributes: 3 is an integer and 3.0 (1e+20, inf, nan) a float; empty lists say of what: ints[], floats[],
+// strs[]. Words that are not plain are quoted ("a b", %"onnx::Conv_1", f32["2*N"]); strings escape \" \\ \n \r \t \xHH.
 // From // to the end of a line is a comment.
 #pragma once
 
@@ -34,8 +34,8 @@ struct PrintOptions {
 };
 
 std::string print(const Graph& g, const PrintOptions& options = {});
-/// Errors say file:line:column in Diagnostic::place. A constant written as a hash parses to a placeholder with it: zeros
-/// that print as that hash again. Regions nest at most 64 deep. Text may come from anywhere.
+/// Errors say file:line:column in Diagnostic::place. A constant written as a hash parses to a placeholder with it:
+/// zeros that print as that hash again. Regions nest at most 64 deep. Text may come from anywhere.
 Result<Graph> parse(std::string_view text, std::string_view file_name = "<text>");
 
 }  // namespace gantry

@@ -42,12 +42,16 @@ bool is_integer(DType t);  // signed or unsigned, not boolean
 
 /// One dimension: a size, or unknown with an optional symbol (ONNX dim_param). Equal symbols are equal sizes.
 struct Dim {
-  std::int64_t size = -1;   // >= 0 if known, -1 if not
-  std::string symbol;       // only where size is unknown; "" = anonymous
+  std::int64_t size = -1;  // >= 0 if known, -1 if not
+  std::string symbol;      // only where size is unknown; "" = anonymous
 
   Dim() = default;
   Dim(std::int64_t n) : size(n) {}  // NOLINT: a number is a dimension
-  static Dim named(std::string_view s) { Dim d; d.symbol = s; return d; }
+  static Dim named(std::string_view s) {
+    Dim d;
+    d.symbol = s;
+    return d;
+  }
   bool known() const { return size >= 0; }
   bool operator==(const Dim&) const = default;
 };
@@ -59,14 +63,18 @@ struct Type {
   std::vector<Dim> dims;  // empty unless ranked
 
   static Type of(DType t, const std::vector<std::int64_t>& sizes);  // -1 = unknown
-  static Type unranked(DType t) { Type r; r.dtype = t; return r; }
+  static Type unranked(DType t) {
+    Type r;
+    r.dtype = t;
+    return r;
+  }
 
   std::size_t rank() const { return dims.size(); }
-  bool is_static() const;                     // ranked and every dimension known
-  std::vector<std::int64_t> sizes() const;    // -1 where unknown
+  bool is_static() const;                   // ranked and every dimension known
+  std::vector<std::int64_t> sizes() const;  // -1 where unknown
   /// Number of elements if static.
   std::optional<std::int64_t> elements() const;
-  std::string str() const;                    // f32[1,N,?] or f32[*] if unranked
+  std::string str() const;  // f32[1,N,?] or f32[*] if unranked
   bool operator==(const Type&) const = default;
 };
 

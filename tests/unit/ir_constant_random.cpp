@@ -296,7 +296,7 @@ TEST(IrConstantRandom, LargePermutes) {
 
 // Several blocks with a vector along every axis.
 TEST(IrConstantRandom, LargeScales) {
-  const Dims dims{37, 61, 129};  // 291,153 elements
+  const Dims dims{37, 61, 65};  // 146,705 elements
   const std::int64_t n = *element_count(dims);
   std::vector<float> values(Oracle::at(n));
   for (std::int64_t i = 0; i < n; ++i) values[Oracle::at(i)] = static_cast<float>(i % 251);
