@@ -19,16 +19,16 @@
 namespace gantry {
 
 struct PipelineOptions {
-  std::string target = "tflite";                                // dialect
-  std::map<std::string, std::vector<std::int64_t>> shapes;      // by input name
-  std::set<std::string, std::less<>> disabled_passes;           // pass or "pattern:NAME"
-  bool verify_each_pass = false;                                // always on in debug builds
-  std::set<std::string, std::less<>> dump;                      // pass names to dump before and after; "*" = all
+  std::string target = "tflite";                            // dialect
+  std::map<std::string, std::vector<std::int64_t>> shapes;  // by input name
+  std::set<std::string, std::less<>> disabled_passes;       // pass or "pattern:NAME"
+  bool verify_each_pass = false;                            // always on in debug builds
+  std::set<std::string, std::less<>> dump;                  // pass names to dump before and after; "*" = all
   std::function<void(std::string_view title, const Graph&)> on_dump;
   std::function<void(std::string_view stage, std::size_t done, std::size_t total)> on_progress;
   bool allow_custom = false;
   LayoutSettings layout;
-  bool dry_run = false;                                         // everything but writing
+  bool dry_run = false;  // everything but writing
 };
 
 /// Reads `input`, converts, writes `output` whole or not at all. Every problem goes to `report` too; on failure *all*

@@ -43,6 +43,8 @@ USES = {
     "verify": {"ir", "report"},
 }
 # A reader brings the meaning of its dialect's operators, so it implements this interface.
+# Formats of the platform itself, which no library could be exchanged for.
+SYSTEM = {("plugins", "elf.h"), ("plugins", "link.h")}
 INTERFACES = {"formats": {"host/passes/semantics.hpp"}}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -75,7 +77,7 @@ def check_outside(path, quoted, name):
 
 def check_host(path, quoted, name):
     folder = path.parts[1] if len(path.parts) > 2 else None
-    if is_std(name):
+    if is_std(name) or (folder, name) in SYSTEM:
         return None
     if name.startswith("host/"):
         parts = pathlib.PurePosixPath(name).parts

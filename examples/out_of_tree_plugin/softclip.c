@@ -2,9 +2,10 @@
  * SoftClip(x) = limit * tanh(x / limit): com.example.softclip::SoftClip, attribute limit (float, default 1).
  * The same contract as the C++ SDK stands on, used directly from C11.
  */
-#include <gantry/abi.h>
 #include <stddef.h>
 #include <string.h>
+
+#include <gantry/abi.h>
 
 #define STR(s) {s, sizeof(s) - 1}
 

@@ -20,12 +20,12 @@ namespace gantry {
 using OptionValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::string>>;
 
 struct OptionSpec {
-  std::string key;            // dotted, e.g. "verify.atol"
-  OptionValue default_value;  // also fixes the type
-  std::string help;           // one line
-  std::vector<std::string> choices{};  // for strings; empty = any
+  std::string key;                                             // dotted, e.g. "verify.atol"
+  OptionValue default_value;                                   // also fixes the type
+  std::string help;                                            // one line
+  std::vector<std::string> choices{};                          // for strings; empty = any
   double at_least = -std::numeric_limits<double>::infinity();  // for numbers
-  bool is_path = false;       // a relative path in a file is relative to that file's folder
+  bool is_path = false;  // a relative path in a file is relative to that file's folder
 };
 
 /// The host's own options. A plugin's are declared in its descriptor and live under [plugins."ID"].
@@ -52,7 +52,10 @@ class Config {
   std::string origin(std::string_view key) const;
 
   /// Settings of one plugin: option -> (value, origin).
-  struct PluginSetting { OptionValue value; std::string origin; };
+  struct PluginSetting {
+    OptionValue value;
+    std::string origin;
+  };
   const std::map<std::string, PluginSetting, std::less<>>& plugin_settings(std::string_view plugin_id) const;
   /// Plugin identifiers that have settings (to report one that no manifest knows).
   std::vector<std::string> configured_plugins() const;
@@ -61,7 +64,10 @@ class Config {
   std::vector<std::pair<std::string, std::string>> changed() const;
 
  private:
-  struct Entry { OptionValue value; std::string origin; };
+  struct Entry {
+    OptionValue value;
+    std::string origin;
+  };
   std::map<std::string, Entry, std::less<>> values_;
   std::map<std::string, std::map<std::string, PluginSetting, std::less<>>, std::less<>> plugins_;
 };

@@ -1,14 +1,16 @@
 // Shapes that image operators, inputs and outputs demand, and the coarsest writing of each operator, are lifted to
 // groupings of other operators' labels, refined until legal, and projected onto their operands, until nothing is new.
-// It ends because shapes of a copy and groupings of an operator are capped and only grow; what a cap keeps out is counted.
+// It ends because shapes of a copy and groupings of an operator are capped and only grow; what a cap keeps out is
+// counted.
 #include "host/layout/shape_candidates.hpp"
 
 #include <algorithm>
 
 namespace gantry::layout {
 
-ShapeCandidates::ShapeCandidates(const Graph& g, const Model& m, const Candidates& c, const std::vector<std::vector<std::size_t>>& choices,
-                                 std::vector<Mover> movers, const ShapeOptions& options)
+ShapeCandidates::ShapeCandidates(const Graph& g, const Model& m, const Candidates& c,
+                                 const std::vector<std::vector<std::size_t>>& choices, std::vector<Mover> movers,
+                                 const ShapeOptions& options)
     : m_(m), c_(c), options_(options), movers_(std::move(movers)) {
   for (std::size_t i = 0; i < m.operators.size(); ++i) {
     const NodeId n = m.operators[i].node;

@@ -21,7 +21,8 @@ struct Blocks {
 
 /// One operator with one choice of orders.
 struct Context {
-  Context(std::size_t op_, std::size_t choice_, Writer writer_) : op(op_), choice(choice_), writer(std::move(writer_)) {}
+  Context(std::size_t op_, std::size_t choice_, Writer writer_)
+      : op(op_), choice(choice_), writer(std::move(writer_)) {}
   std::size_t op, choice;
   Writer writer;
   std::vector<Writing> writings;
@@ -39,8 +40,9 @@ struct Mover {
 class ShapeCandidates {
  public:
   /// `choices` lists, for each operator, the choices of orders that are thought of.
-  ShapeCandidates(const Graph& g, const Model& m, const Candidates& c, const std::vector<std::vector<std::size_t>>& choices,
-                  std::vector<Mover> movers, const ShapeOptions& options);
+  ShapeCandidates(const Graph& g, const Model& m, const Candidates& c,
+                  const std::vector<std::vector<std::size_t>>& choices, std::vector<Mover> movers,
+                  const ShapeOptions& options);
   void propagate();
 
   /// Shapes on both sides of a transpose that have the same blocks: what one TRANSPOSE can do.

@@ -19,13 +19,13 @@ struct Outcome {
     none,      // nothing is registered for the operator
   };
   Kind kind = Kind::none;
-  std::string plugin;                // who did it
-  std::vector<Diagnostic> reasons;   // one for each candidate that declined (code declined, with node, op, plugin)
+  std::string plugin;               // who did it
+  std::vector<Diagnostic> reasons;  // one for each candidate that declined (code declined, with node, op, plugin)
 };
 
 struct PatternInfo {
-  std::string name, plugin;          // "conv_batch_norm", "org.gantry.core-ops"
-  Op root;                           // version is not looked at
+  std::string name, plugin;  // "conv_batch_norm", "org.gantry.core-ops"
+  Op root;                   // version is not looked at
 };
 
 /// Limits of a target operator's kernel.
@@ -43,13 +43,14 @@ class Extensions {
   /// each step that brings new operators. Returns how many were opened now. Errors: plugin_* codes.
   virtual Result<std::size_t> open_for(const Graph& g, std::string_view target) = 0;
 
-  /// Whether a manifest on the search path offers a converter of this operator to `target` (the plugin need not be open).
+  /// Whether a manifest on the search path offers a converter of this operator to `target` (the plugin need not be
+  /// open).
   virtual bool offers_converter(const Op& op, std::string_view target) const = 0;
 
   /// Rewrites an old form of an operator within its dialect.
   virtual Result<Outcome> upgrade(Graph& g, NodeId n) = 0;
-  /// Tries the converters to `target`, the highest priority first. What a converter that declines or fails had emitted is
-  /// dropped. An error (plugin_failed, internal) ends the conversion; declining is an Outcome.
+  /// Tries the converters to `target`, the highest priority first. What a converter that declines or fails had emitted
+  /// is dropped. An error (plugin_failed, internal) ends the conversion; declining is an Outcome.
   virtual Result<Outcome> convert(Graph& g, NodeId n, std::string_view target) = 0;
   /// Evaluates a node whose operands are all constants; true when done.
   virtual Result<bool> fold(Graph& g, NodeId n) = 0;

@@ -26,14 +26,14 @@ struct PluginRecord {
 };
 
 struct TensorRecord {
-  std::string name, type, layout;    // type as Type::str(); layout: "as in the source", or a permutation
+  std::string name, type, layout;  // type as Type::str(); layout: "as in the source", or a permutation
 };
 
 struct OutputComparison {
   std::string name;
   double max_abs = 0, max_rel = 0;
   bool ok = false;
-  std::string note;                  // shapes differ, NaN, ...
+  std::string note;  // shapes differ, NaN, ...
 };
 
 struct VerifyRecord {
@@ -46,7 +46,7 @@ struct VerifyRecord {
 /// What the layout engine did; costs in bytes, node costs included.
 struct LayoutRecord {
   bool ran = false, optimal = false;
-  std::string io;                    // preserve, nhwc, nchw
+  std::string io;  // preserve, nhwc, nchw
   std::int64_t cost_before = 0, cost_after = 0, lower_bound = 0;
   std::size_t candidates_dropped = 0;  // by a cap: then "optimal" is among the others
   std::size_t by_min_cut = 0, by_elimination = 0, by_integer_program = 0, by_search = 0;
@@ -62,13 +62,13 @@ class Report {
   std::string gantry_version, input, output, from_dialect, to_dialect;
   std::uint64_t input_bytes = 0, output_bytes = 0, weight_bytes = 0;
   std::size_t source_nodes = 0, target_nodes = 0;
-  std::size_t unconverted_nodes = 0;                            // that errors of code unsupported stand for
-  std::map<std::string, std::size_t> source_ops, target_ops;    // operator -> how many
-  std::uint64_t transpose_bytes = 0, reshape_bytes = 0;         // moved by such operators that stay in the target
+  std::size_t unconverted_nodes = 0;                          // that errors of code unsupported stand for
+  std::map<std::string, std::size_t> source_ops, target_ops;  // operator -> how many
+  std::uint64_t transpose_bytes = 0, reshape_bytes = 0;       // moved by such operators that stay in the target
   std::vector<TensorRecord> inputs, outputs;
   std::vector<PassRecord> passes;
   std::vector<PluginRecord> plugins;
-  std::vector<std::pair<std::string, std::string>> options;     // key=value and where the value came from
+  std::vector<std::pair<std::string, std::string>> options;  // key=value and where the value came from
   std::vector<Diagnostic> diagnostics;
   LayoutRecord layout;
   VerifyRecord verify;

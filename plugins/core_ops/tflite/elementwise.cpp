@@ -12,11 +12,10 @@ constexpr auto kBool = types(DType::boolean);
 /// Kernels that take 8- and 16-bit integers too, but as quantized numbers, and crash without a scale.
 constexpr auto kArithmetic = types(DType::float32, DType::int32, DType::int64);
 constexpr auto kCompared = operand_types(DType::float32, DType::float16, DType::int32, DType::int64);
-constexpr auto kEquated =
-    operand_types(DType::float32, DType::float16, DType::int32, DType::int64, DType::boolean);
+constexpr auto kEquated = operand_types(DType::float32, DType::float16, DType::int32, DType::int64, DType::boolean);
 /// CAST: no uint64; int4 and uint4 only as operands, to float32; bool as result is NOT_EQUAL.
-constexpr auto kCastResult = types(DType::float32, DType::float16, DType::float64, DType::int8, DType::int16, DType::int32,
-                                   DType::int64, DType::uint8, DType::uint16, DType::uint32);
+constexpr auto kCastResult = types(DType::float32, DType::float16, DType::float64, DType::int8, DType::int16,
+                                   DType::int32, DType::int64, DType::uint8, DType::uint16, DType::uint32);
 constexpr auto kCastOperand =
     operand_types(DType::float32, DType::float16, DType::float64, DType::int8, DType::int16, DType::int32, DType::int64,
                   DType::uint8, DType::uint16, DType::uint32, DType::boolean, DType::int4, DType::uint4);
@@ -52,10 +51,11 @@ void infer_cast(const Node& node, const Infer& infer) {
 }  // namespace
 
 // One operand.
-GANTRY_DEFINE(tflite, "ABS", layout("* -> *"), infer(infer_like_first),
-              limits(types(DType::float32, DType::int32)))
-GANTRY_DEFINE(tflite, "NEG", layout("* -> *"), infer(infer_like_first), limits(types(DType::float32, DType::int32, DType::int64)))
-GANTRY_DEFINE(tflite, "SIGN", layout("* -> *"), infer(infer_like_first), limits(types(DType::float32, DType::float64, DType::int32)))
+GANTRY_DEFINE(tflite, "ABS", layout("* -> *"), infer(infer_like_first), limits(types(DType::float32, DType::int32)))
+GANTRY_DEFINE(tflite, "NEG", layout("* -> *"), infer(infer_like_first),
+              limits(types(DType::float32, DType::int32, DType::int64)))
+GANTRY_DEFINE(tflite, "SIGN", layout("* -> *"), infer(infer_like_first),
+              limits(types(DType::float32, DType::float64, DType::int32)))
 GANTRY_DEFINE(tflite, "EXP", layout("* -> *"), infer(infer_like_first), limits(kFloat))
 GANTRY_DEFINE(tflite, "LOG", layout("* -> *"), infer(infer_like_first), limits(kFloat))
 GANTRY_DEFINE(tflite, "SQRT", layout("* -> *"), infer(infer_like_first), limits(kFloat))
@@ -79,19 +79,22 @@ GANTRY_DEFINE(tflite, "HARD_SWISH", layout("* -> *"), infer(infer_like_first), l
 GANTRY_DEFINE(tflite, "LOGICAL_NOT", layout("* -> *"), infer(infer_like_first), limits(kBool))
 GANTRY_DEFINE(tflite, "SOFTMAX", layout("L S -> L S"), infer(infer_like_first), limits(rank(1, 6), kFloat))
 GANTRY_DEFINE(tflite, "LOG_SOFTMAX", layout("L S -> L S"), infer(infer_like_first), limits(rank(1, 6), kFloat))
-GANTRY_DEFINE(tflite, "CUMSUM", layout("*[axis=#1], _ -> *"), infer(infer_like_first), limits(types(DType::float32, DType::int32, DType::int64)))
+GANTRY_DEFINE(tflite, "CUMSUM", layout("*[axis=#1], _ -> *"), infer(infer_like_first),
+              limits(types(DType::float32, DType::int32, DType::int64)))
 GANTRY_DEFINE(tflite, "CAST", layout("* -> *"), infer(infer_cast), limits(kCastResult), kCastOperand)
 
 // Two operands, broadcast as numpy does.
 GANTRY_DEFINE(tflite, "ADD", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 6), kArithmetic))
 GANTRY_DEFINE(tflite, "SUB", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 6), kArithmetic))
 GANTRY_DEFINE(tflite, "MUL", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 6), kArithmetic))
-GANTRY_DEFINE(tflite, "DIV", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 6), types(DType::float32, DType::int32)))
+GANTRY_DEFINE(tflite, "DIV", layout("*, * -> *"), infer(infer_broadcast),
+              limits(rank(0, 6), types(DType::float32, DType::int32)))
 GANTRY_DEFINE(tflite, "MAXIMUM", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 6), kFloatInt))
 GANTRY_DEFINE(tflite, "MINIMUM", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 6), kFloatInt))
 GANTRY_DEFINE(tflite, "SQUARED_DIFFERENCE", layout("*, * -> *"), infer(infer_broadcast),
               limits(rank(0, 6), types(DType::float32, DType::int32)))
-GANTRY_DEFINE(tflite, "POW", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 6), types(DType::float32, DType::int32)))
+GANTRY_DEFINE(tflite, "POW", layout("*, * -> *"), infer(infer_broadcast),
+              limits(rank(0, 6), types(DType::float32, DType::int32)))
 GANTRY_DEFINE(tflite, "FLOOR_DIV", layout("*, * -> *"), infer(infer_broadcast),
               limits(rank(0, 6), types(DType::float32, DType::int32, DType::int16, DType::int8)))
 GANTRY_DEFINE(tflite, "FLOOR_MOD", layout("*, * -> *"), infer(infer_broadcast),

@@ -200,17 +200,19 @@ void infer_pack(const Node& node, const Infer& infer) {
 
 GANTRY_DEFINE(tflite, "RESHAPE", layout("fixed: a wall where the engine cannot see through it"), infer(infer_reshape))
 GANTRY_DEFINE(tflite, "TRANSPOSE", layout("fixed: the engine's own"), infer(infer_transpose), limits(rank(0, 6)))
-GANTRY_DEFINE(tflite, "EXPAND_DIMS", layout("fixed: a wall where the engine cannot see through it"), infer(infer_expand_dims))
-GANTRY_DEFINE(tflite, "SQUEEZE", layout("fixed: a wall where the engine cannot see through it"), infer(infer_squeeze), limits(rank(0, 8)))
+GANTRY_DEFINE(tflite, "EXPAND_DIMS", layout("fixed: a wall where the engine cannot see through it"),
+              infer(infer_expand_dims))
+GANTRY_DEFINE(tflite, "SQUEEZE", layout("fixed: a wall where the engine cannot see through it"), infer(infer_squeeze),
+              limits(rank(0, 8)))
 GANTRY_DEFINE(tflite, "CONCATENATION", layout("*[axis=axis] ... -> *[axis=axis]"), infer(infer_concatenation),
               limits(rank(1, 6), kJoined))
 GANTRY_DEFINE(tflite, "SPLIT", layout("_, *[axis=#0] -> *[axis=#0] ..."), infer(infer_split), limits(kSplit))
 GANTRY_DEFINE(tflite, "SPLIT_V", layout("*[axis=#2], _, _ -> *[axis=#2] ..."), infer(infer_split_v), limits(kSplitV))
 GANTRY_DEFINE(tflite, "SLICE", layout("*[begin=#1 size=#2], _, _ -> *"), infer(infer_slice), limits(rank(1, 5)))
-GANTRY_DEFINE(tflite, "STRIDED_SLICE", layout("*[begin=#1 end=#2 strides=#3], _, _, _ -> *"), infer(infer_strided_slice), limits(rank(1, 5)))
+GANTRY_DEFINE(tflite, "STRIDED_SLICE", layout("*[begin=#1 end=#2 strides=#3], _, _, _ -> *"),
+              infer(infer_strided_slice), limits(rank(1, 5)))
 GANTRY_DEFINE(tflite, "GATHER", layout("*[pick=axis], _ -> *; V! N, L -> L N"), infer(infer_gather), limits(kMoved))
-GANTRY_DEFINE(tflite, "GATHER_ND", layout("fixed: indices name several axes"), infer(infer_gather_nd),
-              limits(kMoved))
+GANTRY_DEFINE(tflite, "GATHER_ND", layout("fixed: indices name several axes"), infer(infer_gather_nd), limits(kMoved))
 GANTRY_DEFINE(tflite, "PAD", layout("*[pads=#1], _ -> *"), infer(infer_pad), limits(rank(1, 5), kMoved))
 GANTRY_DEFINE(tflite, "PADV2", layout("*[pads=#1], _, _ -> *"), infer(infer_pad), limits(rank(0, 5), kMoved))
 GANTRY_DEFINE(tflite, "MIRROR_PAD", layout("*[mirror=#1], _ -> *"), infer(infer_pad),
@@ -219,5 +221,6 @@ GANTRY_DEFINE(tflite, "BROADCAST_TO", layout("*[shape=#1], _ -> *"), infer(infer
 GANTRY_DEFINE(tflite, "TILE", layout("*[repeats=#1], _ -> *"), infer(infer_tile))
 GANTRY_DEFINE(tflite, "SHAPE", layout("fixed: yields the logical order"), infer(infer_shape))
 GANTRY_DEFINE(tflite, "FILL", layout("fixed: makes its axes"), infer(infer_fill))
-GANTRY_DEFINE(tflite, "RANGE", layout("fixed: makes its axis"), infer(infer_range), limits(types(DType::float32, DType::int32, DType::int64)))
+GANTRY_DEFINE(tflite, "RANGE", layout("fixed: makes its axis"), infer(infer_range),
+              limits(types(DType::float32, DType::int32, DType::int64)))
 GANTRY_DEFINE(tflite, "PACK", layout("fixed: makes an axis"), infer(infer_pack))

@@ -11,8 +11,8 @@
 //   GANTRY_PLUGIN("com.example.celu", "1.0", license("MIT"), depends("org.gantry.core-ops"))
 //
 // Functions of a plugin may throw: decline("reason") says that this form cannot be converted (the host then tries other
-// ways, and shows the reason if there is none), any other exception is a failure of the plugin. Nothing of it crosses the
-// boundary. See docs/adding-an-op.md and examples/out_of_tree_plugin.
+// ways, and shows the reason if there is none), any other exception is a failure of the plugin. Nothing of it crosses
+// the boundary. See docs/adding-an-op.md and examples/out_of_tree_plugin.
 #pragma once
 
 #include "gantry/abi.h"

@@ -25,9 +25,11 @@ const struct ApiBase* OrtGetApiBase(void) {
     case kCrash:
       fputs("fake runtime: the end is near\n", stderr);
       abort();
-    case kExit: _exit(3);
+    case kExit:
+      _exit(3);
     case kHang:
       for (;;) pause();
-    default: return &base;
+    default:
+      return &base;
   }
 }
