@@ -34,7 +34,7 @@ class Problem {
 };
 
 struct SolverOptions {
-  std::uint64_t max_table = 2'000'000;  // entries of one elimination table
+  std::uint64_t max_table = 500'000;  // entries of one elimination table
   double time_limit = 2.0;              // seconds for the integer program, in all
   std::string highs_library;            // path of libhighs.so; empty: none
 };
