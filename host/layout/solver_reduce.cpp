@@ -21,8 +21,9 @@ namespace gantry::layout::solver {
 namespace {
 
 constexpr Index kNone = std::numeric_limits<Index>::max();
-constexpr std::size_t kMaxNewTable = 4096;       // entries of a table made for a variable with two neighbours
-constexpr std::size_t kMaxNewWork = 1 << 18;     // additions to fill it
+constexpr std::size_t kMaxNewTable =
+    4096;  // entries of a table made for a variable with two neighbours, if more than it had
+constexpr std::size_t kMaxNewWork = 1 << 23;     // additions to fill it
 constexpr std::size_t kAllPairsOfLabels = 16;    // labels up to which each is compared with each
 constexpr std::size_t kDominanceWork = 1 << 16;  // entries looked at for one variable at a time
 constexpr int kMaxSweeps = 8;                    // over variables with few changes, when the worklist is empty
@@ -327,7 +328,8 @@ bool Reducer::fold_bridge(Index v) {
   const Index e = live_edges(v)[0], f = live_edges(v)[1];
   const Index p = other(e, v), q = other(f, v);
   const std::size_t rows = labels(p), columns = labels(q), n = labels(v);
-  if (rows * columns > kMaxNewTable || rows * columns * n > kMaxNewWork) return false;
+  const std::size_t before = (rows + columns) * n;
+  if (rows * columns > std::max(kMaxNewTable, before) || rows * columns * n > kMaxNewWork) return false;
   std::vector<Cost> table(rows * columns, kForbidden);
   std::vector<Label> choice(rows * columns, 0);
   for (std::size_t a = 0; a < n; ++a) {

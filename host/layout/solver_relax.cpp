@@ -40,7 +40,8 @@ class MessagePassing {
   std::vector<std::vector<Index>> near_;  // edges of each variable
   std::vector<Cost> earlier_, later_;     // how many of them lead to smaller and to larger variables
   std::vector<Label> label_;
-  std::uint64_t work_ = 0;  // entries of all tables
+  std::vector<Cost> share_;  // for one table
+  std::uint64_t work_ = 0;   // entries of all tables
 };
 
 MessagePassing::MessagePassing(const Model& original)
@@ -62,23 +63,27 @@ void MessagePassing::take(Index v, Index e) {
   Edge& edge = out_.model.edges[e];
   std::vector<Cost>& own = out_.model.unary[v];
   const std::size_t columns = out_.model.labels(edge.v);
+  const auto reduce = [](Cost c, Cost by) { return c == kForbidden ? c : c - by; };
   if (edge.u == v) {
     for (std::size_t a = 0; a < own.size(); ++a) {
       const auto row = std::span(edge.table).subspan(a * columns, columns);
       const Cost least = *std::min_element(row.begin(), row.end());
       if (least == 0) continue;
       own[a] = add(own[a], least);
-      for (Cost& c : row) c = c == kForbidden ? c : c - least;
+      for (Cost& c : row) c = reduce(c, least);
     }
     return;
   }
-  for (std::size_t b = 0; b < own.size(); ++b) {
-    Cost least = kForbidden;
-    for (std::size_t i = b; i < edge.table.size(); i += columns) least = std::min(least, edge.table[i]);
-    if (least == 0) continue;
-    own[b] = add(own[b], least);
-    for (std::size_t i = b; i < edge.table.size(); i += columns) {
-      if (edge.table[i] != kForbidden) edge.table[i] -= least;
+  share_.assign(columns, kForbidden);  // the minimum of each column, row by row
+  for (auto row = edge.table.begin(); row != edge.table.end(); row += static_cast<std::ptrdiff_t>(columns)) {
+    for (std::size_t b = 0; b < columns; ++b) share_[b] = std::min(share_[b], row[static_cast<std::ptrdiff_t>(b)]);
+  }
+  if (std::all_of(share_.begin(), share_.end(), [](Cost c) { return c == 0; })) return;
+  for (std::size_t b = 0; b < columns; ++b) own[b] = add(own[b], share_[b]);
+  for (auto row = edge.table.begin(); row != edge.table.end(); row += static_cast<std::ptrdiff_t>(columns)) {
+    for (std::size_t b = 0; b < columns; ++b) {
+      Cost& c = row[static_cast<std::ptrdiff_t>(b)];
+      c = reduce(c, share_[b]);
     }
   }
 }
@@ -86,11 +91,15 @@ void MessagePassing::take(Index v, Index e) {
 /// Moves one part of the variable's costs to a table.
 void MessagePassing::give(Index v, Index e, Cost parts) {
   Edge& edge = out_.model.edges[e];
-  const std::vector<Cost>& own = out_.model.unary[v];
   const std::size_t columns = out_.model.labels(edge.v);
-  for (std::size_t i = 0; i < edge.table.size(); ++i) {
-    const Cost cost = own[edge.u == v ? i / columns : i % columns];
-    edge.table[i] = add(edge.table[i], cost == kForbidden ? kForbidden : cost / parts);
+  share_.clear();
+  for (Cost c : out_.model.unary[v]) share_.push_back(c == kForbidden ? c : c / parts);
+  for (std::size_t a = 0, i = 0; i < edge.table.size(); ++a) {
+    if (edge.u == v && share_[a] == 0) {
+      i += columns;
+      continue;
+    }
+    for (std::size_t b = 0; b < columns; ++b, ++i) edge.table[i] = add(edge.table[i], share_[edge.u == v ? a : b]);
   }
 }
 
