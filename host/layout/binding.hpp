@@ -50,8 +50,7 @@ void tie_axes(const Binding& b, Axes& axes);
 std::vector<AxisOf> channel_axes(const Binding& b);
 
 /// nullopt where the axes' cuts do not fit together after all: the node is fixed.
-std::optional<Operator> make_operator(const Graph& g, const Binding& b, const Axes& axes,
-                                      const std::map<ValueId, Placed>& placed);
+std::optional<Operator> make_operator(const Binding& b, const Axes& axes, const std::map<ValueId, Placed>& placed);
 /// Every operand and result in logical order.
 Operator fixed_operator(const Graph& g, const Node& n, const std::map<ValueId, Placed>& placed);
 /// How an input or output of a region may be stored: as the source has it, or with its channels moved.

@@ -112,7 +112,7 @@ class Builder {
       if (v) new_root(v);
     const auto b = bindings_.find(id);
     std::optional<Operator> op;
-    if (b != bindings_.end()) op = make_operator(g_, b->second, axes_, model_.placed);
+    if (b != bindings_.end()) op = make_operator(b->second, axes_, model_.placed);
     if (!op) op = fixed_operator(g_, n, model_.placed);
     op->node = id;
     model_.operators.push_back(std::move(*op));

@@ -28,8 +28,8 @@ bool is_block(const BoundOperand& o, const std::string& variable) {
 
 class Maker {
  public:
-  Maker(const Graph& g, const Binding& b, const Axes& axes, const std::map<ValueId, Placed>& placed)
-      : g_(g), b_(b), axes_(axes), placed_(placed) {}
+  Maker(const Binding& b, const Axes& axes, const std::map<ValueId, Placed>& placed)
+      : b_(b), axes_(axes), placed_(placed) {}
 
   std::optional<Operator> run() {
     op_.rule = b_.variant;
@@ -223,7 +223,6 @@ class Maker {
     return true;
   }
 
-  const Graph& g_;
   const Binding& b_;
   const Axes& axes_;
   const std::map<ValueId, Placed>& placed_;
@@ -262,9 +261,8 @@ void same_length(Operator& op) {
 
 }  // namespace
 
-std::optional<Operator> make_operator(const Graph& g, const Binding& b, const Axes& axes,
-                                      const std::map<ValueId, Placed>& placed) {
-  return Maker(g, b, axes, placed).run();
+std::optional<Operator> make_operator(const Binding& b, const Axes& axes, const std::map<ValueId, Placed>& placed) {
+  return Maker(b, axes, placed).run();
 }
 
 Operator fixed_operator(const Graph& g, const Node& n, const std::map<ValueId, Placed>& placed) {

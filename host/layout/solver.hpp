@@ -35,16 +35,16 @@ class Problem {
 
 struct SolverOptions {
   std::uint64_t max_table = 500'000;  // entries of one elimination table
-  double time_limit = 2.0;              // seconds for the integer program, in all
-  std::string highs_library;            // path of libhighs.so; empty: none
+  double time_limit = 2.0;            // seconds for the integer program, in all
+  std::string highs_library;          // path of libhighs.so; empty: none
 };
 
 struct Solution {
   bool feasible = false;
-  std::vector<std::size_t> label;       // one for each variable, when feasible
-  Cost cost = 0, lower_bound = 0;       // equal when optimal
+  std::vector<std::size_t> label;  // one for each variable, when feasible
+  Cost cost = 0, lower_bound = 0;  // equal when optimal
   bool optimal = false;
-  std::size_t components = 0;           // after forced variables are gone
+  std::size_t components = 0;  // after forced variables are gone
   std::size_t by_min_cut = 0, by_elimination = 0, by_integer_program = 0, by_search = 0;  // components solved each way
 };
 

@@ -10,8 +10,10 @@ namespace {
 Attr sample(const FieldInfo& f, bool large) {
   const std::int64_t widest = f.width == 8 ? std::numeric_limits<std::int64_t>::max() : std::int64_t{2147483647};
   switch (f.kind) {
-    case FieldKind::text: return std::string(large ? "a longer text, with \"quotes\"" : "t");
-    case FieldKind::bytes: return std::string("b\0\xff", 3);
+    case FieldKind::text:
+      return std::string(large ? "a longer text, with \"quotes\"" : "t");
+    case FieldKind::bytes:
+      return std::string("b\0\xff", 3);
     case FieldKind::real:
       if (f.is_vector) return large ? std::vector<float>{1.5f, -2.5f} : std::vector<float>{};
       return large ? -1e20f : f.default_real + 0.25f;
@@ -41,7 +43,8 @@ Graph graph_with(const OperatorInfo& op, bool filled, bool large) {
     const bool one_value = f.values && f.values->values.size() == 1;  // then it is always the default
     if (filled && !f.is_subgraph && !one_value) attrs[std::string(f.name)] = sample(f, large);
   }
-  const NodeId n = g.add_node(g.end(g.main()), {.dialect = "tflite", .domain = "", .name = op.name}, std::vector{x}, 1, attrs);
+  const NodeId n =
+      g.add_node(g.end(g.main()), {.dialect = "tflite", .domain = "", .name = op.name}, std::vector{x}, 1, attrs);
   for (const FieldInfo& f : op.options->fields) {
     if (!f.is_subgraph) continue;
     for (int i = 0; i < (f.is_vector ? 3 : 1); ++i) {
@@ -90,7 +93,8 @@ TEST(TfliteOptions, NumbersOfEnumerationsAreTaken) {
   ASSERT_TRUE(write(g, folder / "m.tflite").ok());
   const auto back = read(folder / "m.tflite");
   ASSERT_TRUE(back.ok());
-  EXPECT_EQ(back->node(back->nodes(back->main()).front()).attr_or<std::string>("fused_activation_function", ""), "RELU6");
+  EXPECT_EQ(back->node(back->nodes(back->main()).front()).attr_or<std::string>("fused_activation_function", ""),
+            "RELU6");
 }
 
 TEST(TfliteOptions, RawBytesOfACustomOperator) {

@@ -1,10 +1,10 @@
 // Where the file goes: room, folders, permissions, and files beyond what one flatbuffer can hold.
+#include <tflite_generated.h>
+
+#include <gmock/gmock.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-
-#include <gmock/gmock.h>
-#include <tflite_generated.h>
 
 #include "host/formats/tflite/output_file.hpp"
 #include "host/formats/tflite/writer_limits.hpp"
@@ -26,7 +26,8 @@ Graph weighted(std::int64_t n, bool lazy = false) {
   g.name = "g";
   const ValueId x = g.add_input(g.main(), "x", k.type());
   const ValueId c = g.add_constant(k, "k");
-  const NodeId a = g.add_node(g.end(g.main()), {.dialect = "tflite", .domain = "", .name = "ADD"}, std::vector{x, c}, 1);
+  const NodeId a =
+      g.add_node(g.end(g.main()), {.dialect = "tflite", .domain = "", .name = "ADD"}, std::vector{x, c}, 1);
   g.set_type(g.node(a).outputs[0], k.type());
   g.set_name(g.node(a).outputs[0], "y");
   g.add_output(g.main(), "y", g.node(a).outputs[0]);
@@ -91,7 +92,8 @@ TEST(TfliteOutput, FileSizeLimit) {
 TEST(TfliteOutput, FullDisk) {
   const TemporaryFolder folder;
   if (::mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=1m") != 0) GTEST_SKIP() << "may not mount";
-  for (const bool lazy : {false, true}) expect_not_written(folder / "m.tflite", weighted(1 << 20, lazy), "No space left");
+  for (const bool lazy : {false, true})
+    expect_not_written(folder / "m.tflite", weighted(1 << 20, lazy), "No space left");
   EXPECT_EQ(folder.files(), 0u);
   EXPECT_TRUE(write(weighted(1000), folder / "m.tflite").ok());
   ::umount(folder.path().c_str());
@@ -106,9 +108,9 @@ TEST(TfliteOutput, EveryWayOfWritingIsTheSame) {
       const Graph g = weighted(n, lazy);
       const std::string want = text_of(g);
       std::string files[4];
-      const Limits limits[] = {{},                                             // inline, small ones copied
-                               {.copy_bytes = 0, .copy_total = 0},             // inline, all in place
-                               {.inline_bytes = 0},                            // after the flatbuffer, small ones copied
+      const Limits limits[] = {{},                                  // inline, small ones copied
+                               {.copy_bytes = 0, .copy_total = 0},  // inline, all in place
+                               {.inline_bytes = 0},                 // after the flatbuffer, small ones copied
                                {.inline_bytes = 0, .copy_bytes = 0, .copy_total = 0}};
       for (std::size_t i = 0; i < 4; ++i) {
         const auto path = folder / "m.tflite";
@@ -128,7 +130,8 @@ TEST(TfliteOutput, EveryWayOfWritingIsTheSame) {
 
 TEST(TfliteOutput, BuffersAfterTheFlatbufferAreAligned) {
   const TemporaryFolder folder;
-  ASSERT_TRUE(write(weighted(2002), folder / "m.tflite", {}, {.inline_bytes = 0, .copy_bytes = 0, .copy_total = 0}).ok());
+  ASSERT_TRUE(
+      write(weighted(2002), folder / "m.tflite", {}, {.inline_bytes = 0, .copy_bytes = 0, .copy_total = 0}).ok());
   const std::string bytes = bytes_of(folder / "m.tflite");
   int outside = 0;
   for (const tflite::Buffer* b : *tflite::GetModel(bytes.data())->buffers()) {

@@ -1,8 +1,8 @@
 #include <memory>
 #include <random>
+#include <tflite_generated.h>
 
 #include <gmock/gmock.h>
-#include <tflite_generated.h>
 
 #include "host/formats/tflite/reader_bytes.hpp"
 #include "tests/unit/tflite_support.hpp"
@@ -116,12 +116,14 @@ struct Handmade {
   std::vector<fb::Offset<tflite::Operator>> operators;
   std::vector<std::int32_t> inputs, outputs;
 
-  void tensor(std::vector<std::int32_t> shape, std::uint32_t buffer = 0, tflite::TensorType type = tflite::TensorType_FLOAT32) {
+  void tensor(std::vector<std::int32_t> shape, std::uint32_t buffer = 0,
+              tflite::TensorType type = tflite::TensorType_FLOAT32) {
     tensors.push_back(tflite::CreateTensorDirect(b, &shape, type, buffer, "t"));
   }
   void buffer(std::vector<std::uint8_t> data) { buffers.push_back(tflite::CreateBufferDirect(b, &data)); }
   void code(tflite::BuiltinOperator op, const char* custom = nullptr) {
-    codes.push_back(tflite::CreateOperatorCodeDirect(b, static_cast<std::int8_t>(std::min<int>(op, 127)), custom, 1, op));
+    codes.push_back(
+        tflite::CreateOperatorCodeDirect(b, static_cast<std::int8_t>(std::min<int>(op, 127)), custom, 1, op));
   }
   void op(std::vector<std::int32_t> in, std::vector<std::int32_t> out, std::uint32_t code_index = 0) {
     operators.push_back(tflite::CreateOperatorDirect(b, code_index, &in, &out));
@@ -194,10 +196,8 @@ TEST(TfliteReader, SubgraphsWithoutEnd) {
 }
 
 TEST(TfliteReader, BuffersOutsideTheFile) {
-  for (const auto& [offset, size] : {std::pair<std::uint64_t, std::uint64_t>{1u << 20, 8},
-                                     {16, ~0ull},
-                                     {~0ull, 16},
-                                     {16, 1u << 30}}) {
+  for (const auto& [offset, size] :
+       {std::pair<std::uint64_t, std::uint64_t>{1u << 20, 8}, {16, ~0ull}, {~0ull, 16}, {16, 1u << 30}}) {
     Handmade h;
     h.buffers.push_back(tflite::CreateBuffer(h.b, 0, offset, size));
     h.tensor({2}, 1);

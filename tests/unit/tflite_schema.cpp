@@ -3,10 +3,10 @@
 #include <fstream>
 #include <set>
 #include <string>
+#include <tflite_bfbs.h>
 
 #include <flatbuffers/reflection_generated.h>
 #include <gtest/gtest.h>
-#include <tflite_bfbs.h>
 
 #include "host/formats/tflite/schema.hpp"
 #include "tests/unit/tflite_support.hpp"

@@ -6,10 +6,10 @@
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <unistd.h>
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "host/formats/tflite/reader.hpp"
 #include "host/formats/tflite/writer.hpp"

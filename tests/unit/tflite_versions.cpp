@@ -14,7 +14,8 @@ OperatorVersion version_of(const std::string& inputs, const std::string& node) {
 
 int v(const std::string& inputs, const std::string& node) { return version_of(inputs, node).version; }
 
-const std::string kFloat = "input %x: f32[1,4,4,8]\n input %w: f32[8,1,1,8]\n input %g: f32[8,1,1,4]\n input %b: f32[8]";
+const std::string kFloat =
+    "input %x: f32[1,4,4,8]\n input %w: f32[8,1,1,8]\n input %g: f32[8,1,1,4]\n input %b: f32[8]";
 
 TEST(TfliteVersions, RowsAreSound) {
   std::set<std::string_view> done;
@@ -46,7 +47,9 @@ TEST(TfliteVersions, RowsAreSound) {
 TEST(TfliteVersions, LowestThatFits) {
   EXPECT_EQ(v(kFloat, "f32[1,4,4,8] = tflite.CONV_2D@1(%x, %w, %b)"), 1);
   EXPECT_EQ(v(kFloat, "f32[1,4,4,8] = tflite.CONV_2D@1(%x, %g, %b)"), 6);
-  EXPECT_EQ(v(kFloat, "f32[1,4,4,8] = tflite.DEPTHWISE_CONV_2D@1(%x, %w, %b) {dilation_h_factor = 1, dilation_w_factor = 2}"), 2);
+  EXPECT_EQ(
+      v(kFloat, "f32[1,4,4,8] = tflite.DEPTHWISE_CONV_2D@1(%x, %w, %b) {dilation_h_factor = 1, dilation_w_factor = 2}"),
+      2);
   EXPECT_EQ(v(kFloat, "f32[1,4,4,8] = tflite.FULLY_CONNECTED@1(%x, %w, %b)"), 1);
   EXPECT_EQ(v(kFloat, "f32[1,4,4,8] = tflite.FULLY_CONNECTED@1(%x, %w, %b) {keep_num_dims = 1}"), 5);
   EXPECT_EQ(v(kFloat, "f32[1,4,4,8] = tflite.FULLY_CONNECTED@1(%x, %w, _) {keep_num_dims = 1}"), 5);
@@ -54,7 +57,8 @@ TEST(TfliteVersions, LowestThatFits) {
   EXPECT_EQ(v("input %s: i32[4]\n" + kFloat, "f32[1,4,4,8] = tflite.TRANSPOSE_CONV@1(%s, %w, %x)"), 1);
   EXPECT_EQ(v("input %s: i32[4]\n" + kFloat, "f32[1,4,4,8] = tflite.TRANSPOSE_CONV@1(%s, %w, %x, %b)"), 3);
   EXPECT_EQ(v("input %s: i32[4]\n" + kFloat,
-              "f32[1,4,4,8] = tflite.TRANSPOSE_CONV@1(%s, %w, %x, %b) {fused_activation_function = \"RELU\"}"), 4);
+              "f32[1,4,4,8] = tflite.TRANSPOSE_CONV@1(%s, %w, %x, %b) {fused_activation_function = \"RELU\"}"),
+            4);
 
   const std::string five = "input %a: f32[1,2,3,4,5]\n input %b: f32[5]\n input %p: i32[5]\n input %n: i32[1,2,3,4,5]";
   EXPECT_EQ(v(five, "f32[1,2,3,4,5] = tflite.SUB@1(%a, %a)"), 1);

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <tflite_generated.h>
 
 #include <gmock/gmock.h>
-#include <tflite_generated.h>
 
 #include "host/formats/tflite/outputs.hpp"
 #include "tests/unit/tflite_support.hpp"
@@ -76,7 +76,8 @@ TEST(TfliteWriter, RoundTrips) {
 }
 
 TEST(TfliteWriter, EveryElementType) {
-  for (const char* type : {"f32", "f16", "f64", "bf16", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "c64", "c128", "i4", "u4"}) {
+  for (const char* type :
+       {"f32", "f16", "f64", "bf16", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "c64", "c128", "i4", "u4"}) {
     SCOPED_TRACE(type);
     const std::string t = type;
     std::string values = "[1, 2, 3]";
@@ -178,11 +179,11 @@ TEST(TfliteWriter, EqualConstantsShareABuffer) {
   std::vector<ValueId> operands{x};
   const auto add = [&](const Constant& c) { operands.push_back(g.add_constant(c, "k")); };
   add(one);
-  add(one);                                                                     // one handle twice
-  add(Constant::of<float>({4000}, std::span<const float>(other)));              // another
-  add(Constant::of<std::int32_t>({3}, {1, 2, 3}));                              // small: by content
+  add(one);                                                         // one handle twice
+  add(Constant::of<float>({4000}, std::span<const float>(other)));  // another
+  add(Constant::of<std::int32_t>({3}, {1, 2, 3}));                  // small: by content
   add(Constant::of<std::int32_t>({3, 1}, {1, 2, 3}));
-  add(Constant::of<float>({0}, {}));                                            // empty, and yet constant
+  add(Constant::of<float>({0}, {}));  // empty, and yet constant
   const NodeId n = g.add_node(g.end(g.main()), {.dialect = "tflite", .domain = "custom", .name = "Many"}, operands, 1);
   g.set_type(g.node(n).outputs[0], Type::of(DType::float32, {1}));
   g.add_output(g.main(), "y", g.node(n).outputs[0]);
@@ -272,7 +273,8 @@ TEST(TfliteWriter, RefusesWhatTheFormatCannotSay) {
   EXPECT_THAT(refused(with("tflite.NO_SUCH@1(%x)")).message, HasSubstr("no operator of TFLite"));
   EXPECT_EQ(refused(with("onnx.Relu@14(%x)")).code, Code::internal);
   EXPECT_EQ(refused(graph_of("graph \"g\" {\n input %x: ?[*]\n output \"y\" = %x\n}")).code, Code::unsupported_type);
-  EXPECT_EQ(refused(graph_of("graph \"g\" {\n input %x: f32[4294967296]\n output \"y\" = %x\n}")).code, Code::target_limit);
+  EXPECT_EQ(refused(graph_of("graph \"g\" {\n input %x: f32[4294967296]\n output \"y\" = %x\n}")).code,
+            Code::target_limit);
   EXPECT_THAT(refused(graph_of(R"(graph "g" {
     input %go: bool[]
     input %x: f32[2]
@@ -284,7 +286,9 @@ TEST(TfliteWriter, RefusesWhatTheFormatCannotSay) {
       output "d" = %d
     }
     output "y" = %y
-  })")).message, HasSubstr("another region"));
+  })"))
+                  .message,
+              HasSubstr("another region"));
 }
 
 TEST(TfliteWriter, SeparateOutputs) {

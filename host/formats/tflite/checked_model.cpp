@@ -1,9 +1,8 @@
 #include "host/formats/tflite/checked_model.hpp"
 
 #include <algorithm>
-#include <vector>
-
 #include <tflite_generated.h>
+#include <vector>
 
 #include "host/formats/tflite/options.hpp"
 #include "host/formats/tflite/types.hpp"
@@ -21,7 +20,8 @@ std::string nth(std::string_view kind, std::size_t i) { return std::string(kind)
 
 class Checker {
  public:
-  Checker(const tflite::Model& model, std::span<const std::byte> file) : model_(model), file_(file), budget_(file.size()) {}
+  Checker(const tflite::Model& model, std::span<const std::byte> file)
+      : model_(model), file_(file), budget_(file.size()) {}
 
   Status run() {
     if (model_.version() != 3) return malformed("schema version " + std::to_string(model_.version()) + " is not 3");
@@ -85,7 +85,8 @@ class Checker {
   Status check_tensor(const tflite::Tensor& t, std::size_t i) {
     const std::string what = nth("tensor", i);
     if (tensor_type_name(static_cast<std::int8_t>(t.type())).empty()) return malformed(what + " has an unknown type");
-    if (t.buffer() >= std::max(model_.buffers()->size(), 1u)) return malformed(what + " has a buffer that does not exist");
+    if (t.buffer() >= std::max(model_.buffers()->size(), 1u))
+      return malformed(what + " has a buffer that does not exist");
     if (t.shape()) {
       GANTRY_TRY(budget_.spend(t.shape()->size()));
       for (const std::int32_t d : *t.shape()) {
@@ -94,7 +95,8 @@ class Checker {
     }
     if (const auto* signature = t.shape_signature(); signature && signature->size() > 0) {
       const auto in_range = [](std::int32_t d) { return d >= -1; };
-      if (!t.shape() || signature->size() != t.shape()->size() || !std::all_of(signature->begin(), signature->end(), in_range)) {
+      if (!t.shape() || signature->size() != t.shape()->size() ||
+          !std::all_of(signature->begin(), signature->end(), in_range)) {
         return malformed(what + " has a shape signature that does not go with its shape");
       }
     }
@@ -116,11 +118,13 @@ class Checker {
       GANTRY_TRY(budget_.spend(bytes.size() / 4));
       const auto strings = string_count(bytes);
       if (!strings) return malformed(what + " does not hold strings");
-      if (*strings != static_cast<std::uint64_t>(*elements)) return malformed(what + " has another number of strings than its shape says");
+      if (*strings != static_cast<std::uint64_t>(*elements))
+        return malformed(what + " has another number of strings than its shape says");
       return {};
     }
     if (packed_bytes(type, static_cast<std::uint64_t>(*elements)) != bytes.size()) {
-      return malformed(what + " is constant, with " + std::to_string(bytes.size()) + " bytes, which is not what its type and shape ask for");
+      return malformed(what + " is constant, with " + std::to_string(bytes.size()) +
+                       " bytes, which is not what its type and shape ask for");
     }
     return {};
   }
@@ -130,8 +134,10 @@ class Checker {
     GANTRY_TRY(budget_.spend(s.inputs()->size()));
     for (const std::int32_t t : *s.inputs()) {
       if (!exists(t)) return malformed("an input is a tensor that does not exist");
-      if (constant_[static_cast<std::size_t>(t)]) return malformed(nth("tensor", static_cast<std::size_t>(t)) + " is an input, but constant");
-      if (ready_[static_cast<std::size_t>(t)]) return malformed(nth("tensor", static_cast<std::size_t>(t)) + " is an input twice");
+      if (constant_[static_cast<std::size_t>(t)])
+        return malformed(nth("tensor", static_cast<std::size_t>(t)) + " is an input, but constant");
+      if (ready_[static_cast<std::size_t>(t)])
+        return malformed(nth("tensor", static_cast<std::size_t>(t)) + " is an input twice");
       ready_[static_cast<std::size_t>(t)] = true;
     }
     return {};
@@ -145,7 +151,8 @@ class Checker {
     for (const std::int32_t t : *operands) {
       if (t == -1 && may_omit) continue;
       if (!exists(t)) return malformed(what + " name a tensor that does not exist");
-      if (!ready_[static_cast<std::size_t>(t)]) return malformed(what + " name a tensor that nothing gave a value yet: " + std::to_string(t));
+      if (!ready_[static_cast<std::size_t>(t)])
+        return malformed(what + " name a tensor that nothing gave a value yet: " + std::to_string(t));
     }
     return {};
   }
@@ -163,7 +170,8 @@ class Checker {
         ready_[static_cast<std::size_t>(t)] = true;
       }
     }
-    if (op.large_custom_options_offset() > 1) return malformed(what + ": options after the flatbuffer are not supported");
+    if (op.large_custom_options_offset() > 1)
+      return malformed(what + ": options after the flatbuffer are not supported");
     return check_subgraph_options(op, what);
   }
 
@@ -185,7 +193,8 @@ class Checker {
   Status check_signatures_and_metadata() const {
     if (model_.signature_defs()) {
       for (const tflite::SignatureDef* s : *model_.signature_defs()) {
-        if (s->subgraph_index() >= model_.subgraphs()->size()) return malformed("a signature names a subgraph that does not exist");
+        if (s->subgraph_index() >= model_.subgraphs()->size())
+          return malformed("a signature names a subgraph that does not exist");
         if (!s->signature_key()) return malformed("a signature has no key");
         GANTRY_TRY(check_signature(s->inputs(), s->subgraph_index()));
         GANTRY_TRY(check_signature(s->outputs(), s->subgraph_index()));
@@ -216,7 +225,8 @@ class Checker {
 
 }  // namespace
 
-Budget::Budget(std::size_t file_bytes) : left_(std::min<std::uint64_t>(16 * std::uint64_t{file_bytes} + (1 << 20), 1u << 30)) {}
+Budget::Budget(std::size_t file_bytes)
+    : left_(std::min<std::uint64_t>(16 * std::uint64_t{file_bytes} + (1 << 20), 1u << 30)) {}
 
 Status Budget::spend(std::uint64_t elements) {
   if (elements > left_) return malformed("parts of it are used too often");
@@ -252,7 +262,8 @@ Result<const tflite::Model*> check_model(std::span<const std::byte> file) {
   if (file.size() < 8 || !tflite::ModelBufferHasIdentifier(data)) return malformed("this is not a TFLite file");
   // The flatbuffer is at the start; contents of buffers may follow it beyond what one may hold.
   fb::Verifier verifier(data, std::min(file.size(), kMaxFlatbuffer));
-  if (!tflite::VerifyModelBuffer(verifier)) return malformed("the file is cut off or damaged: it is not a sound flatbuffer");
+  if (!tflite::VerifyModelBuffer(verifier))
+    return malformed("the file is cut off or damaged: it is not a sound flatbuffer");
   const tflite::Model* model = tflite::GetModel(data);
   GANTRY_TRY(Checker(*model, file).run());
   return model;

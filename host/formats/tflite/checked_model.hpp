@@ -46,7 +46,7 @@ Result<const tflite::Model*> check_model(std::span<const std::byte> file);
 
 // Readers of fields whose meaning takes two places. The model passed check_model().
 
-const OperatorInfo* operator_of(const tflite::OperatorCode& code);  // null if it is unknown
+const OperatorInfo* operator_of(const tflite::OperatorCode& code);                           // null if it is unknown
 const flatbuffers::Table* options_of(const tflite::Operator& op, const OptionsInfo& table);  // null: none of this kind
 /// Contents of a tensor's buffer; nullopt if it is not constant.
 std::optional<std::span<const std::byte>> constant_bytes(const tflite::Model& model, const tflite::Tensor& tensor,

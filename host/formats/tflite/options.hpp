@@ -21,13 +21,13 @@ namespace gantry::tflite_format {
 
 /// Writes the options table of a node into the builder and returns its place there, as flatbuffers counts places.
 /// `subgraph_of[region.index]` is the subgraph that a region became. The operator has options.
-/// Errors: internal, for an attribute that the table has no field for or whose value does not fit, and for a region that
-/// is missing or has no field.
+/// Errors: internal, for an attribute that the table has no field for or whose value does not fit, and for a region
+/// that is missing or has no field.
 Result<std::uint32_t> write_options(flatbuffers::FlatBufferBuilder& builder, const Node& node, const OptionsInfo& table,
                                     std::span<const std::int32_t> subgraph_of);
 
 struct ReadOptions {
-  Attrs attrs;                                                    // fields that are not at their default
+  Attrs attrs;                                                       // fields that are not at their default
   std::vector<std::pair<std::string_view, std::int32_t>> subgraphs;  // field and index, in order
 };
 /// The inverse. `table` passed the verifier. Errors: input_malformed for a value that an enumeration does not have.

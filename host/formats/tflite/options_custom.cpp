@@ -40,13 +40,20 @@ class ValueReader {
   explicit ValueReader(std::size_t bytes) : left_(16 * bytes + 4096) {}
 
   bool read(const flexbuffers::Reference& r, Attr& out) {
-    if (r.IsIntOrUint()) out = r.AsInt64();
-    else if (r.IsBool()) out = std::int64_t{r.AsBool()};
-    else if (r.IsFloat()) out = r.AsFloat();
-    else if (r.IsString() && spend(r.AsString().size())) out = r.AsString().str();
-    else if (r.IsTypedVector()) return read_list(r.AsTypedVector(), out);
-    else if (r.IsUntypedVector()) return read_list(r.AsVector(), out);
-    else return false;
+    if (r.IsIntOrUint())
+      out = r.AsInt64();
+    else if (r.IsBool())
+      out = std::int64_t{r.AsBool()};
+    else if (r.IsFloat())
+      out = r.AsFloat();
+    else if (r.IsString() && spend(r.AsString().size()))
+      out = r.AsString().str();
+    else if (r.IsTypedVector())
+      return read_list(r.AsTypedVector(), out);
+    else if (r.IsUntypedVector())
+      return read_list(r.AsVector(), out);
+    else
+      return false;
     return spend(0);
   }
 
@@ -67,14 +74,21 @@ class ValueReader {
     for (std::size_t i = 0; i < v.size(); ++i) {
       const flexbuffers::Reference r = v[i];
       if (!spend(r.IsString() ? r.AsString().size() : 0)) return false;
-      if (r.IsIntOrUint()) ints.push_back(r.AsInt64());
-      else if (r.IsFloat()) floats.push_back(r.AsFloat());
-      else if (r.IsString()) strings.push_back(r.AsString().str());
+      if (r.IsIntOrUint())
+        ints.push_back(r.AsInt64());
+      else if (r.IsFloat())
+        floats.push_back(r.AsFloat());
+      else if (r.IsString())
+        strings.push_back(r.AsString().str());
     }
-    if (ints.size() == v.size()) out = std::move(ints);
-    else if (floats.size() == v.size()) out = std::move(floats);
-    else if (strings.size() == v.size()) out = std::move(strings);
-    else return false;
+    if (ints.size() == v.size())
+      out = std::move(ints);
+    else if (floats.size() == v.size())
+      out = std::move(floats);
+    else if (strings.size() == v.size())
+      out = std::move(strings);
+    else
+      return false;
     return true;
   }
 
@@ -112,7 +126,8 @@ Result<std::string> write_custom_options(const Node& node) {
   const std::size_t start = b.StartMap();
   for (const auto& [name, value] : node.attrs) {
     if (!std::visit(Adder{b, name.c_str()}, value)) {
-      return error(Code::internal, "attribute \"" + name + "\" of " + node.op.str() + ": a custom operator cannot hold a tensor")
+      return error(Code::internal,
+                   "attribute \"" + name + "\" of " + node.op.str() + ": a custom operator cannot hold a tensor")
           .on_node(node.name)
           .on_op(node.op.str());
     }

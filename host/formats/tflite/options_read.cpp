@@ -11,9 +11,12 @@ using flatbuffers::Table;
 
 std::int64_t get_integer(const Table& t, const FieldInfo& f) {
   switch (f.width) {
-    case 1: return t.GetField<std::int8_t>(f.slot, static_cast<std::int8_t>(f.default_integer));
-    case 4: return t.GetField<std::int32_t>(f.slot, static_cast<std::int32_t>(f.default_integer));
-    default: return t.GetField<std::int64_t>(f.slot, f.default_integer);
+    case 1:
+      return t.GetField<std::int8_t>(f.slot, static_cast<std::int8_t>(f.default_integer));
+    case 4:
+      return t.GetField<std::int32_t>(f.slot, static_cast<std::int32_t>(f.default_integer));
+    default:
+      return t.GetField<std::int64_t>(f.slot, f.default_integer);
   }
 }
 
@@ -25,9 +28,12 @@ std::vector<std::int64_t> get_vector(const Table& t, const FieldInfo& f) {
 
 std::vector<std::int64_t> get_integers(const Table& t, const FieldInfo& f) {
   switch (f.width) {
-    case 1: return get_vector<std::uint8_t>(t, f);
-    case 4: return get_vector<std::int32_t>(t, f);
-    default: return get_vector<std::int64_t>(t, f);
+    case 1:
+      return get_vector<std::uint8_t>(t, f);
+    case 4:
+      return get_vector<std::int32_t>(t, f);
+    default:
+      return get_vector<std::int64_t>(t, f);
   }
 }
 
@@ -41,7 +47,8 @@ Result<std::string> value_name(const FieldInfo& f, std::int64_t v) {
 
 Result<Attr> read_vector(const Table& t, const FieldInfo& f) {
   switch (f.kind) {
-    case FieldKind::text: return Attr(t.GetPointer<const flatbuffers::String*>(f.slot)->str());
+    case FieldKind::text:
+      return Attr(t.GetPointer<const flatbuffers::String*>(f.slot)->str());
     case FieldKind::bytes: {
       const auto* v = t.GetPointer<const flatbuffers::Vector<std::uint8_t>*>(f.slot);
       return Attr(std::string(v->begin(), v->end()));
@@ -57,7 +64,8 @@ Result<Attr> read_vector(const Table& t, const FieldInfo& f) {
       }
       return Attr(std::move(names));
     }
-    default: return Attr(get_integers(t, f));
+    default:
+      return Attr(get_integers(t, f));
   }
 }
 
@@ -65,7 +73,8 @@ Result<Attr> read_scalar(const Table& t, const FieldInfo& f) {
   if (f.kind == FieldKind::real) return Attr(t.GetField<float>(f.slot, f.default_real));
   const std::int64_t v = get_integer(t, f);
   if (f.kind == FieldKind::boolean) return Attr(std::int64_t{v != 0});
-  if (f.kind != FieldKind::enumeration) return Attr(f.is_signed ? v : static_cast<std::int64_t>(static_cast<std::uint32_t>(v)));
+  if (f.kind != FieldKind::enumeration)
+    return Attr(f.is_signed ? v : static_cast<std::int64_t>(static_cast<std::uint32_t>(v)));
   GANTRY_ASSIGN(std::string name, value_name(f, v));
   return Attr(std::move(name));
 }
@@ -81,7 +90,8 @@ std::uint64_t options_bytes(const Table& table, const OptionsInfo& info) {
   std::uint64_t bytes = 0;
   for (const FieldInfo& f : info.fields) {
     if ((!f.is_vector && f.kind != FieldKind::text) || !table.CheckField(f.slot)) continue;
-    bytes += std::uint64_t{std::max<std::uint8_t>(f.width, 1)} * table.GetPointer<const flatbuffers::Vector<std::uint8_t>*>(f.slot)->size();
+    bytes += std::uint64_t{std::max<std::uint8_t>(f.width, 1)} *
+             table.GetPointer<const flatbuffers::Vector<std::uint8_t>*>(f.slot)->size();
   }
   return bytes;
 }

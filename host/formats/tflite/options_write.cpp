@@ -59,17 +59,23 @@ std::uint32_t vector_of(FlatBufferBuilder& b, const std::vector<std::int64_t>& v
 
 std::uint32_t integer_vector(FlatBufferBuilder& b, const FieldInfo& f, const std::vector<std::int64_t>& values) {
   switch (f.width) {
-    case 1: return vector_of<std::uint8_t>(b, values);
-    case 4: return vector_of<std::int32_t>(b, values);
-    default: return vector_of<std::int64_t>(b, values);
+    case 1:
+      return vector_of<std::uint8_t>(b, values);
+    case 4:
+      return vector_of<std::int32_t>(b, values);
+    default:
+      return vector_of<std::int64_t>(b, values);
   }
 }
 
 void add_integer(FlatBufferBuilder& b, const FieldInfo& f, std::int64_t v) {
   switch (f.width) {
-    case 1: return b.AddElement(f.slot, static_cast<std::int8_t>(v), static_cast<std::int8_t>(f.default_integer));
-    case 4: return b.AddElement(f.slot, static_cast<std::int32_t>(v), static_cast<std::int32_t>(f.default_integer));
-    default: return b.AddElement(f.slot, v, f.default_integer);
+    case 1:
+      return b.AddElement(f.slot, static_cast<std::int8_t>(v), static_cast<std::int8_t>(f.default_integer));
+    case 4:
+      return b.AddElement(f.slot, static_cast<std::int32_t>(v), static_cast<std::int32_t>(f.default_integer));
+    default:
+      return b.AddElement(f.slot, v, f.default_integer);
   }
 }
 
@@ -86,8 +92,9 @@ Result<Ready> ready(FlatBufferBuilder& b, const Node& node, const FieldInfo& f, 
   if (f.kind == FieldKind::text || f.kind == FieldKind::bytes) {
     const auto* s = std::get_if<std::string>(&attr);
     if (!s) return wrong(node, f.name, "must be a string");
-    r.offset = f.kind == FieldKind::text ? b.CreateString(*s).o
-                                         : b.CreateVector(reinterpret_cast<const std::uint8_t*>(s->data()), s->size()).o;
+    r.offset = f.kind == FieldKind::text
+                   ? b.CreateString(*s).o
+                   : b.CreateVector(reinterpret_cast<const std::uint8_t*>(s->data()), s->size()).o;
   } else if (f.kind == FieldKind::real && f.is_vector) {
     const auto* v = std::get_if<std::vector<float>>(&attr);
     if (!v) return wrong(node, f.name, "must be a list of floats");

@@ -2,15 +2,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fcntl.h>
 #include <system_error>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 namespace gantry::tflite_format {
 namespace {
@@ -28,7 +28,7 @@ Diagnostic not_written(const std::filesystem::path& target, std::string_view wha
 
 // Devices and pipes must not be renamed over, and a folder cannot be.
 Status check_target(const std::filesystem::path& target) {
-  struct stat s {};
+  struct stat s{};
   if (target.filename().empty()) return not_written(target, "not a file name", EISDIR);
   if (::stat(target.c_str(), &s) != 0) return {};
   if (S_ISDIR(s.st_mode)) return not_written(target, "cannot be written", EISDIR);

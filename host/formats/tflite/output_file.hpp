@@ -13,7 +13,8 @@ namespace gantry::tflite_format {
 
 class OutputFile {
  public:
-  /// A file of `bytes` zeros beside `target`. All errors of this class are output_not_written, with the system's reason.
+  /// A file of `bytes` zeros beside `target`. All errors of this class are output_not_written, with the system's
+  /// reason.
   static Result<OutputFile> create(const std::filesystem::path& target, std::uint64_t bytes);
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;

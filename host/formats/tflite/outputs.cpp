@@ -18,8 +18,8 @@ ValueId shape_of(Graph& g, RegionId region, ValueId v) {
     return g.add_constant(Constant::of<std::int32_t>({rank}, std::span<const std::int32_t>(sizes)));
   }
   const std::int64_t rank = type.ranked ? static_cast<std::int64_t>(type.rank()) : -1;
-  const NodeId shape = g.add_node(g.end(region), {.dialect = "tflite", .domain = "", .name = "SHAPE"}, std::vector{v}, 1,
-                                  {{"out_type", std::string("INT32")}});
+  const NodeId shape = g.add_node(g.end(region), {.dialect = "tflite", .domain = "", .name = "SHAPE"}, std::vector{v},
+                                  1, {{"out_type", std::string("INT32")}});
   g.set_type(g.node(shape).outputs[0], Type::of(DType::int32, {rank}));
   return g.node(shape).outputs[0];
 }

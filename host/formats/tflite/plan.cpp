@@ -167,7 +167,8 @@ class Planner {
     const Value& value = g_.value(v);
     const RegionId home = value.producer ? g_.node(value.producer).region : value.input_of;
     if (!value.is_constant() && home != s.region) {
-      const std::string what = "value \"" + std::string(value.name) + "\" of another region is used; the format has no captures";
+      const std::string what =
+          "value \"" + std::string(value.name) + "\" of another region is used; the format has no captures";
       return user ? in_node(Code::internal, *user, what) : error(Code::internal, what);
     }
     GANTRY_TRY(check_type(value));
@@ -207,8 +208,8 @@ class Planner {
       code.version = v.version;
       if (runtime_before(plan_.min_runtime_version, v.runtime)) plan_.min_runtime_version = v.runtime;
     }
-    const auto [it, is_new] = codes_.try_emplace({code.op->code, code.version, code.custom},
-                                                 static_cast<std::uint32_t>(plan_.codes.size()));
+    const auto [it, is_new] =
+        codes_.try_emplace({code.op->code, code.version, code.custom}, static_cast<std::uint32_t>(plan_.codes.size()));
     if (is_new) plan_.codes.push_back(std::move(code));
     return it->second;
   }
@@ -230,9 +231,9 @@ class Planner {
   const Graph& g_;
   ModelPlan plan_;
   Buffers buffers_;
-  std::vector<std::int32_t> index_;              // tensor of a value in the subgraph at hand
-  std::map<ValueId, std::string> names_;         // of inputs and outputs of that subgraph
-  std::unordered_set<std::string> taken_;        // names of tensors of that subgraph
+  std::vector<std::int32_t> index_;        // tensor of a value in the subgraph at hand
+  std::map<ValueId, std::string> names_;   // of inputs and outputs of that subgraph
+  std::unordered_set<std::string> taken_;  // names of tensors of that subgraph
   std::map<std::tuple<std::int32_t, int, std::string>, std::uint32_t> codes_;
 };
 

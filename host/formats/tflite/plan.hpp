@@ -1,5 +1,5 @@
-// Everything that is decided before a byte is encoded: which subgraphs, tensors, buffers and operator codes the file has,
-// and under which index. Plain data; skeleton.cpp turns it into a flatbuffer.
+// Everything that is decided before a byte is encoded: which subgraphs, tensors, buffers and operator codes the file
+// has, and under which index. Plain data; skeleton.cpp turns it into a flatbuffer.
 #pragma once
 
 #include <cstdint>
@@ -47,13 +47,13 @@ struct CodePlan {
 };
 
 struct ModelPlan {
-  std::vector<SubgraphPlan> subgraphs;         // the first is the main one
-  std::vector<std::int32_t> subgraph_of;       // by the index of a region
-  std::vector<BufferPlan> buffers;             // the first is the empty one
+  std::vector<SubgraphPlan> subgraphs;    // the first is the main one
+  std::vector<std::int32_t> subgraph_of;  // by the index of a region
+  std::vector<BufferPlan> buffers;        // the first is the empty one
   std::vector<CodePlan> codes;
   std::vector<std::pair<std::string, std::uint32_t>> metadata;  // name and buffer
   std::string min_runtime_version;
-  std::uint64_t weight_bytes = 0;              // of constants, each counted once
+  std::uint64_t weight_bytes = 0;  // of constants, each counted once
 
   /// More bytes than the file has without the contents of buffers; an upper bound.
   std::uint64_t structure_bytes(const Graph& g) const;

@@ -1,10 +1,9 @@
 #include "host/formats/tflite/reader.hpp"
 
 #include <map>
+#include <tflite_generated.h>
 #include <tuple>
 #include <vector>
-
-#include <tflite_generated.h>
 
 #include "host/formats/format.hpp"
 #include "host/formats/tflite/checked_model.hpp"
@@ -51,7 +50,8 @@ class ModelReader {
     if (s.inputs()) {
       for (const std::int32_t t : *s.inputs()) {
         const tflite::Tensor& tensor = *s.tensors()->Get(static_cast<std::uint32_t>(t));
-        values[static_cast<std::size_t>(t)] = g_.add_input(region, public_name(inputs_, t, tensor, depth), type_of(tensor));
+        values[static_cast<std::size_t>(t)] =
+            g_.add_input(region, public_name(inputs_, t, tensor, depth), type_of(tensor));
       }
     }
     if (s.operators()) {
@@ -67,7 +67,8 @@ class ModelReader {
     return {};
   }
 
-  Status read_operator(const tflite::SubGraph& s, const tflite::Operator& op, RegionId region, Values& values, std::size_t depth) {
+  Status read_operator(const tflite::SubGraph& s, const tflite::Operator& op, RegionId region, Values& values,
+                       std::size_t depth) {
     const tflite::OperatorCode& code = *model_.operator_codes()->Get(op.opcode_index());
     const OperatorInfo& info = *operator_of(code);
     ReadOptions options;
@@ -81,7 +82,8 @@ class ModelReader {
       custom = code.custom_code()->str();
       key = {.dialect = "tflite", .domain = "custom", .name = custom, .version = code.version()};
       GANTRY_TRY(budget_.spend(custom.size() + (op.custom_options() ? op.custom_options()->size() : 0)));
-      if (op.custom_options()) options.attrs = read_custom_options({op.custom_options()->data(), op.custom_options()->size()});
+      if (op.custom_options())
+        options.attrs = read_custom_options({op.custom_options()->data(), op.custom_options()->size()});
     }
     GANTRY_TRY(budget_.spend(op.inputs() ? op.inputs()->size() : 0));
     std::vector<ValueId> operands;
@@ -120,9 +122,11 @@ class ModelReader {
     const auto bytes = constant_bytes(model_, tensor, file_);
     const Type type = type_of(tensor);
     const std::string what = "tensor \"" + name + "\"";
-    if (tensor.external_buffer() != 0) return error(Code::input_external_data, what + " lies in another file, which is not read");
+    if (tensor.external_buffer() != 0)
+      return error(Code::input_external_data, what + " lies in another file, which is not read");
     if (!bytes) return error(Code::unsupported_op, what + " is a variable, which the graph does not have");
-    if (tensor.sparsity()) return error(Code::unsupported_type, what + " is a sparse constant, which the graph does not have");
+    if (tensor.sparsity())
+      return error(Code::unsupported_type, what + " is a sparse constant, which the graph does not have");
     if (type.dtype == DType::undefined) {
       return error(Code::unsupported_type, what + " is a constant of type " +
                                                std::string(tensor_type_name(static_cast<std::int8_t>(tensor.type()))));

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <string>
+#include <tflite_bfbs.h>
 
 #include <flatbuffers/reflection_generated.h>
-#include <tflite_bfbs.h>
 
 namespace gantry::tflite_format {
 namespace {
@@ -57,12 +57,16 @@ std::uint8_t width_of(reflection::BaseType t) {
   switch (t) {
     case reflection::Bool:
     case reflection::Byte:
-    case reflection::UByte: return 1;
+    case reflection::UByte:
+      return 1;
     case reflection::Int:
     case reflection::UInt:
-    case reflection::Float: return 4;
-    case reflection::Long: return 8;
-    default: return 0;
+    case reflection::Float:
+      return 4;
+    case reflection::Long:
+      return 8;
+    default:
+      return 0;
   }
 }
 
@@ -93,7 +97,8 @@ FieldInfo field_info(const reflection::Field& f, const std::map<std::int32_t, co
   return info;
 }
 
-std::vector<FieldInfo> fields_of(const reflection::Object& table, const std::map<std::int32_t, const EnumInfo*>& enums) {
+std::vector<FieldInfo> fields_of(const reflection::Object& table,
+                                 const std::map<std::int32_t, const EnumInfo*>& enums) {
   std::vector<const reflection::Field*> sorted;  // the binary schema has them by name
   for (const reflection::Field* f : *table.fields()) {
     if (!f->deprecated()) sorted.push_back(f);

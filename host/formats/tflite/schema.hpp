@@ -27,10 +27,10 @@ struct FieldInfo {
   std::string_view name;
   FieldKind kind = FieldKind::integer;
   bool is_vector = false;
-  bool is_subgraph = false;       // holds indices of subgraphs: a region in the graph, not an attribute
-  std::uint8_t width = 0;         // bytes of a scalar or of a vector's element
+  bool is_subgraph = false;  // holds indices of subgraphs: a region in the graph, not an attribute
+  std::uint8_t width = 0;    // bytes of a scalar or of a vector's element
   bool is_signed = true;
-  std::uint16_t slot = 0;         // place in a flatbuffer's vtable
+  std::uint16_t slot = 0;  // place in a flatbuffer's vtable
   std::int64_t default_integer = 0;
   float default_real = 0;
   const EnumInfo* values = nullptr;  // enumeration only
@@ -38,8 +38,8 @@ struct FieldInfo {
 
 /// A table of options: one member of one of the two unions.
 struct OptionsInfo {
-  std::string_view name;          // "Conv2DOptions"
-  int union_number = 1;           // 1: builtin_options, 2: builtin_options_2
+  std::string_view name;  // "Conv2DOptions"
+  int union_number = 1;   // 1: builtin_options, 2: builtin_options_2
   std::uint8_t union_type = 0;
   std::vector<FieldInfo> fields;  // without deprecated ones, in the schema's order
 
@@ -47,7 +47,7 @@ struct OptionsInfo {
 };
 
 struct OperatorInfo {
-  std::string_view name;          // "CONV_2D"
+  std::string_view name;  // "CONV_2D"
   std::int32_t code = 0;
   const OptionsInfo* options = nullptr;  // none: the operator has no options
 };

@@ -4,10 +4,9 @@
 #include <cstring>
 #include <new>
 #include <ranges>
+#include <tflite_generated.h>
 
 #include <sys/mman.h>
-
-#include <tflite_generated.h>
 
 #include "host/formats/tflite/options.hpp"
 #include "host/formats/tflite/types.hpp"
@@ -69,8 +68,8 @@ class Skeleton::Builder {
     const auto all = fbb_->CreateVector(subgraphs);
     const auto description = options_.description.empty() ? 0 : fbb_->CreateString(options_.description);
     const auto buffers = fbb_->CreateVector(buffers_);
-    tflite::FinishModelBuffer(
-        *fbb_, tflite::CreateModel(*fbb_, 3, codes, all, description, buffers, 0, metadata, signature));
+    tflite::FinishModelBuffer(*fbb_,
+                              tflite::CreateModel(*fbb_, 3, codes, all, description, buffers, 0, metadata, signature));
     place_payloads();
     return {};
   }
@@ -85,8 +84,8 @@ class Skeleton::Builder {
   // A flatbuffer grows towards its start: places are counted from its end until it is finished.
   struct Pending {
     const Constant* constant;
-    std::uint32_t data = 0;                // inside: end-relative place of the first byte
-    std::uint32_t offset = 0, size = 0;    // outside: of the two fields that say where the data are
+    std::uint32_t data = 0;              // inside: end-relative place of the first byte
+    std::uint32_t offset = 0, size = 0;  // outside: of the two fields that say where the data are
   };
 
   Status write_buffers() {
@@ -268,7 +267,8 @@ class Skeleton::Builder {
   std::vector<Payload> payloads_;
 };
 
-Result<Skeleton> Skeleton::build(const Graph& g, const ModelPlan& plan, const WriteOptions& options, const Limits& limits) {
+Result<Skeleton> Skeleton::build(const Graph& g, const ModelPlan& plan, const WriteOptions& options,
+                                 const Limits& limits) {
   try {
     auto builder = std::make_unique<Builder>(g, plan, options, limits);
     if (builder->capacity() > kMaxFlatbuffer) {

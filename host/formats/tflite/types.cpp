@@ -13,12 +13,12 @@ struct Pair {
   std::string_view name;
 };
 constexpr Pair kTypes[] = {
-    {DType::float32, "FLOAT32"},     {DType::float16, "FLOAT16"},       {DType::float64, "FLOAT64"},
-    {DType::bfloat16, "BFLOAT16"},   {DType::int8, "INT8"},             {DType::int16, "INT16"},
-    {DType::int32, "INT32"},         {DType::int64, "INT64"},           {DType::uint8, "UINT8"},
-    {DType::uint16, "UINT16"},       {DType::uint32, "UINT32"},         {DType::uint64, "UINT64"},
-    {DType::boolean, "BOOL"},        {DType::string, "STRING"},         {DType::complex64, "COMPLEX64"},
-    {DType::complex128, "COMPLEX128"}, {DType::int4, "INT4"},           {DType::uint4, "UINT4"},
+    {DType::float32, "FLOAT32"},       {DType::float16, "FLOAT16"}, {DType::float64, "FLOAT64"},
+    {DType::bfloat16, "BFLOAT16"},     {DType::int8, "INT8"},       {DType::int16, "INT16"},
+    {DType::int32, "INT32"},           {DType::int64, "INT64"},     {DType::uint8, "UINT8"},
+    {DType::uint16, "UINT16"},         {DType::uint32, "UINT32"},   {DType::uint64, "UINT64"},
+    {DType::boolean, "BOOL"},          {DType::string, "STRING"},   {DType::complex64, "COMPLEX64"},
+    {DType::complex128, "COMPLEX128"}, {DType::int4, "INT4"},       {DType::uint4, "UINT4"},
 };
 
 void append_int32(std::string& s, std::uint64_t v) {

@@ -35,18 +35,26 @@ bool holds(const VersionTerm& t, const Graph& g, const Node& node) {
   using Kind = VersionTerm::Kind;
   const Type* type = input_type(g, node, t.index);
   switch (t.kind) {
-    case Kind::none: return true;
-    case Kind::input: return is_one_of(type, t.types);
+    case Kind::none:
+      return true;
+    case Kind::input:
+      return is_one_of(type, t.types);
     case Kind::output: {
       const ValueId v = node.output(t.index);
       return v && is_one_of(&g.value(v).type, t.types);
     }
-    case Kind::rank_above: return type && type->rank() > t.number;
-    case Kind::rank_not: return type && type->rank() != t.number;
-    case Kind::broadcast_above: return broadcasts_above(g, node, t.number);
-    case Kind::inputs: return node.inputs.size() == t.number;
-    case Kind::option: return option_number(node, t.name) != 0;
-    case Kind::option_above: return option_number(node, t.name) > t.number;
+    case Kind::rank_above:
+      return type && type->rank() > t.number;
+    case Kind::rank_not:
+      return type && type->rank() != t.number;
+    case Kind::broadcast_above:
+      return broadcasts_above(g, node, t.number);
+    case Kind::inputs:
+      return node.inputs.size() == t.number;
+    case Kind::option:
+      return option_number(node, t.name) != 0;
+    case Kind::option_above:
+      return option_number(node, t.name) > t.number;
     case Kind::option_is: {
       const std::string* s = option_text(node, t.name);
       return s && *s == t.value;
@@ -55,7 +63,8 @@ bool holds(const VersionTerm& t, const Graph& g, const Node& node) {
       const std::string* s = option_text(node, t.name);
       return s && *s != t.value;
     }
-    case Kind::grouped: return is_grouped(g, node);
+    case Kind::grouped:
+      return is_grouped(g, node);
   }
   return false;
 }
@@ -65,7 +74,8 @@ std::span<const VersionRow> rows_of(std::string_view op) {
     std::map<std::string_view, std::span<const VersionRow>> m;
     const auto rows = version_rows();
     for (std::size_t i = 0, j; i < rows.size(); i = j) {
-      for (j = i; j < rows.size() && rows[j].op == rows[i].op; ++j) {}
+      for (j = i; j < rows.size() && rows[j].op == rows[i].op; ++j) {
+      }
       m[rows[i].op] = rows.subspan(i, j - i);
     }
     return m;

@@ -24,17 +24,17 @@ bool runtime_before(std::string_view a, std::string_view b);
 struct VersionTerm {
   enum class Kind : unsigned char {
     none,
-    input,           // input `index` is of one of `types`
-    output,          // result `index` is of one of `types`
-    rank_above,      // input `index` has more than `number` dimensions
-    rank_not,        // input `index` has another number of dimensions than `number`
-    broadcast_above, // two inputs of different shapes, one with more than `number` dimensions
-    inputs,          // there are exactly `number` inputs
-    option,          // attribute `name` is set to something else than 0
-    option_above,    // attribute `name` is above `number`
-    option_is,       // attribute `name` is the string `value`
-    option_not,      // attribute `name` is set, and not to the string `value`
-    grouped,         // the filter (input 1) has fewer channels than input 0
+    input,            // input `index` is of one of `types`
+    output,           // result `index` is of one of `types`
+    rank_above,       // input `index` has more than `number` dimensions
+    rank_not,         // input `index` has another number of dimensions than `number`
+    broadcast_above,  // two inputs of different shapes, one with more than `number` dimensions
+    inputs,           // there are exactly `number` inputs
+    option,           // attribute `name` is set to something else than 0
+    option_above,     // attribute `name` is above `number`
+    option_is,        // attribute `name` is the string `value`
+    option_not,       // attribute `name` is set, and not to the string `value`
+    grouped,          // the filter (input 1) has fewer channels than input 0
   };
   Kind kind = Kind::none;
   unsigned char index = 0, number = 0;

@@ -1,5 +1,6 @@
-// What each version of an operator brought, and since which runtime. From LiteRT's op_version.cc and runtime_version.cc;
-// only what a graph can hold: there are no rows for quantization parameters, sparse weights and 8-bit floats.
+// What each version of an operator brought, and since which runtime. From LiteRT's op_version.cc and
+// runtime_version.cc; only what a graph can hold: there are no rows for quantization parameters, sparse weights and
+// 8-bit floats.
 #include "host/formats/tflite/versions.hpp"
 
 namespace gantry::tflite_format {

@@ -12,7 +12,7 @@ namespace gantry::tflite_format {
 
 struct WriteOptions {
   std::string signature = "serving_default";
-  std::string description;                       // of the model
+  std::string description;  // of the model
 };
 
 struct WriteStats {
@@ -22,7 +22,8 @@ struct WriteStats {
 
 /// Writes beside `path` and renames when whole; on an error nothing is left. Operators get the lowest version that
 /// fits. Nodes of another dialect than tflite become CUSTOM operators when their op is ("tflite", domain "custom").
-/// Errors: output_not_written (with the system's reason), output_too_large, unsupported_type, internal (naming the node).
+/// Errors: output_not_written (with the system's reason), output_too_large, unsupported_type, internal (naming the
+/// node).
 Result<WriteStats> write(const Graph& g, const std::filesystem::path& path, const WriteOptions& options = {});
 
 /// Checks a file as the runtime's loader would, and that this build's schema knows it.
