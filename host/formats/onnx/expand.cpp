@@ -48,6 +48,13 @@ const FunctionProto* library_body(const onnx::OpSchema& schema, const Graph& gra
   }
 }
 
+// The first characters of a name: one of a hostile length must not be repeated in every value of a body.
+std::string beginning(std::string_view name) {
+  std::size_t end = std::min<std::size_t>(name.size(), 120);
+  while (end < name.size() && end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;
+  return std::string(name.substr(0, end));
+}
+
 // The node's attributes and the defaults of those that it leaves out.
 Result<Attrs> parameters_of(const Node& node, const onnx::OpSchema* schema, const FunctionProto& body,
                             TensorSource& tensors) {
@@ -104,7 +111,7 @@ Status OnnxSemantics::put_body(Graph& g, NodeId n, const FunctionProto& body, co
                                 .is_library = schema != nullptr,
                                 .parameters = &parameters,
                                 .node_name = node.name,
-                                .prefix = std::string(node.name.empty() ? first : node.name)};
+                                .prefix = beginning(node.name.empty() ? first : node.name)};
   Scope scope;
   for (int i = 0; i < body.input_size(); ++i) {
     GANTRY_TRY(NodeImporter::define(scope, body.input(i), node.input(static_cast<std::size_t>(i))));

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "host/ir/result.hpp"
 
@@ -32,12 +33,10 @@ class FunctionTable {
 
   /// Null if the model defines no such function.
   const onnx::FunctionProto* find(std::string_view domain, std::string_view name) const;
-  bool empty() const { return by_name_.empty(); }
 
-  template <class F>
-  void for_each(F&& f) const {
-    for (const auto& [key, function] : by_name_) f(*function);
-  }
+  /// The functions that this one calls, directly or not, by the ONNX library's keys for them.
+  using ByKey = std::unordered_map<std::string, const onnx::FunctionProto*>;
+  ByKey called_by(const onnx::FunctionProto& function) const;
 
  private:
   struct Storage;

@@ -21,10 +21,8 @@ using onnx::TypeProto;
 
 // "[ShapeInferenceError] ..." in one line.
 std::string plain(std::string_view what) {
-  if (what.starts_with('[')) what.remove_prefix(std::min(what.find("] "), what.size() - 2) + 2);
-  std::string text(what.substr(0, what.find("\n\n==> Context")));
-  std::ranges::replace(text, '\n', ' ');
-  return text;
+  if (const auto end = what.find("] "); what.starts_with('[') && end != what.npos) what.remove_prefix(end + 2);
+  return printable(what.substr(0, what.find("\n\n==> Context")));
 }
 
 Diagnostic on(Diagnostic d, const Node& node) {
@@ -207,12 +205,9 @@ class Registry final : public onnx::ISchemaRegistry {
 // By the types of the function's body. What the body complains of is found, with its place, when it is expanded.
 void infer_by_body(const onnx::FunctionProto& body, const OnnxSemantics& semantics, NodeContext& context) {
   const Registry registry(semantics.schemas());
-  onnx::shape_inference::ModelLocalFunctionsMap others;
-  semantics.functions().for_each([&](const onnx::FunctionProto& f) {
-    others.emplace(cat(plain_domain(f.domain()), "::", f.name(), f.overload().empty() ? "" : "::", f.overload()), &f);
-  });
   try {
-    onnx::shape_inference::InferShapeForFunctionNode(body, &registry, context, onnx::ShapeInferenceOptions(), others);
+    onnx::shape_inference::InferShapeForFunctionNode(body, &registry, context, onnx::ShapeInferenceOptions(),
+                                                     semantics.functions().called_by(body));
   } catch (const std::exception&) {  // nothing is known then
   }
 }

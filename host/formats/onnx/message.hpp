@@ -26,7 +26,13 @@ std::string cat(const Parts&... parts) {
   return text;
 }
 
-/// 'name' with control bytes replaced and shortened if absurdly long: names come from hostile files.
+/// Well-formed UTF-8 without the byte 0: names and symbols go into reports and other files.
+bool is_text(std::string_view s);
+/// Text from a hostile file as text; what is not becomes "?".
+std::string as_text(std::string_view s);
+/// The same in one line, without control bytes, for messages.
+std::string printable(std::string_view s);
+/// 'name', printable, and shortened if absurdly long.
 std::string quote(std::string_view name);
 
 }  // namespace gantry::onnx_format

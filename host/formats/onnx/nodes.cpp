@@ -21,34 +21,9 @@ std::string shown_operator(const NodeProto& node) {
 }
 
 Diagnostic on(Diagnostic d, const NodeProto& node) {
-  if (d.node.empty()) d.node = label(node);
-  if (d.op.empty()) d.op = shown_operator(node);
+  if (d.node.empty()) d.node = printable(label(node));
+  if (d.op.empty()) d.op = printable(shown_operator(node));
   return d;
-}
-
-// Well-formed UTF-8 without the byte 0: names go into reports and other files.
-bool is_name(std::string_view s) {
-  for (std::size_t i = 0; i < s.size();) {
-    const auto lead = static_cast<unsigned char>(s[i]);
-    const std::size_t length = lead == 0     ? 0
-                               : lead < 0x80 ? 1
-                               : lead < 0xC2 ? 0
-                               : lead < 0xE0 ? 2
-                               : lead < 0xF0 ? 3
-                               : lead < 0xF5 ? 4
-                                             : 0;
-    if (length == 0 || length > s.size() - i) return false;
-    for (std::size_t k = 1; k < length; ++k) {
-      if ((static_cast<unsigned char>(s[i + k]) & 0xC0) != 0x80) return false;
-    }
-    const auto second = length > 1 ? static_cast<unsigned char>(s[i + 1]) : 0U;
-    if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) || (lead == 0xF0 && second < 0x90) ||
-        (lead == 0xF4 && second > 0x8F)) {
-      return false;
-    }
-    i += length;
-  }
-  return true;
 }
 
 // ONNX's own check of the number of operands and results and of the attributes.
@@ -56,7 +31,7 @@ Status verify(const onnx::OpSchema& schema, const NodeProto& node) {
   try {
     schema.Verify(node);
   } catch (const std::exception& e) {
-    return error(Code::input_malformed, cat("the node is not a valid ", node.op_type(), ": ", e.what()));
+    return error(Code::input_malformed, cat("the node is not a valid ", node.op_type(), ": ", printable(e.what())));
   }
   // It lets operands of a variadic list be omitted, for which ONNX's inference functions are not made.
   const auto& formal = schema.inputs();
@@ -80,7 +55,7 @@ const ValueId* Scope::find(std::string_view name) const {
 
 Status NodeImporter::define(Scope& scope, std::string_view name, ValueId value) {
   if (name.empty()) return error(Code::input_malformed, "an input of a graph or function has no name");
-  if (!is_name(name)) return error(Code::input_malformed, cat("the name ", quote(name), " is not UTF-8"));
+  if (!is_text(name)) return error(Code::input_malformed, cat("the name ", quote(name), " is not text"));
   if (scope.values.emplace(name, value).second) return {};
   return error(Code::input_graph, cat("value ", quote(name), " is defined twice"));
 }
@@ -119,7 +94,7 @@ Result<int> NodeImporter::since_version(const NodeProto& node, std::string_view 
 Result<Attrs> NodeImporter::attributes(const NodeProto& node) const {
   Attrs attrs;
   for (const AttributeProto& proto : node.attribute()) {
-    if (proto.name().empty()) return error(Code::input_malformed, "an attribute has no name");
+    if (proto.name().empty() || !is_text(proto.name())) return error(Code::input_malformed, "an attribute has no name");
     if (proto.ref_attr_name().empty()) {
       if (proto.type() == AttributeProto::GRAPH) continue;
       if (proto.type() == AttributeProto::UNDEFINED && settings_.is_library) continue;  // an optional one, not given
@@ -162,8 +137,8 @@ Status NodeImporter::import_constant(const NodeProto& node, const Attrs& attrs, 
 Status NodeImporter::import_node(const NodeProto& node, InsertPoint at, Scope& scope) {
   const std::string_view domain = plain_domain(node.domain());
   if (node.op_type().empty()) return error(Code::input_malformed, "a node has no operator");
-  if (!is_name(node.op_type()) || !is_name(domain) || !is_name(node.name())) {
-    return error(Code::input_malformed, "a name in the node is not UTF-8");
+  if (!is_text(node.op_type()) || !is_text(domain) || !is_text(node.name())) {
+    return error(Code::input_malformed, "a name in the node is not text");
   }
   GANTRY_ASSIGN(const int version, since_version(node, domain));
   GANTRY_ASSIGN(Attrs attrs, attributes(node));
@@ -188,7 +163,7 @@ Status NodeImporter::import_node(const NodeProto& node, InsertPoint at, Scope& s
       return error(Code::unsupported_op,
                    cat("attribute ", quote(attribute.name()), " refers to a subgraph of a function's caller"));
     }
-    const RegionId region = graph_.add_region(id, attribute.name(), attribute.g().name());
+    const RegionId region = graph_.add_region(id, attribute.name(), as_text(attribute.g().name()));
     subgraphs_.push_back({&attribute.g(), region, &scope});
   }
   return {};
@@ -289,7 +264,7 @@ Result<Opsets> opsets_of(const google::protobuf::RepeatedPtrField<onnx::Operator
   Opsets opsets;
   for (const auto& import : imports) {
     const std::string domain(plain_domain(import.domain()));
-    if (!is_name(domain)) return error(Code::input_malformed, "the name of a domain is not UTF-8");
+    if (!is_text(domain)) return error(Code::input_malformed, "the name of a domain is not text");
     const std::string shown(shown_domain(domain));
     const int newest = newest_opset(domain);
     if (newest != 0 && import.version() > newest) {

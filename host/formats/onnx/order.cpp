@@ -66,8 +66,8 @@ Diagnostic cycle(const NodeProtos& nodes, const Before& before, const std::vecto
   if (path.size() > kMostNamed) text += cat("... (", path.size(), " nodes) -> ");
   text += quote(label(nodes[path.front()]));
   return error(Code::input_graph, cat("the graph has a cycle: ", text))
-      .on_node(nodes[path.front()].name())
-      .on_op(nodes[path.front()].op_type());
+      .on_node(printable(nodes[path.front()].name()))
+      .on_op(printable(nodes[path.front()].op_type()));
 }
 
 Result<std::vector<int>> sorted(const NodeProtos& nodes, const Before& before) {
@@ -117,8 +117,8 @@ Result<std::vector<int>> topological_order(const NodeProtos& nodes) {
       if (fresh) continue;
       return error(Code::input_graph, cat("value ", quote(output), " is computed twice, by ",
                                           quote(label(nodes[it->second])), " and by ", quote(label(nodes[i]))))
-          .on_node(nodes[i].name())
-          .on_op(nodes[i].op_type());
+          .on_node(printable(nodes[i].name()))
+          .on_op(printable(nodes[i].op_type()));
     }
   }
   bool in_order = true;

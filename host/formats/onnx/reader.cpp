@@ -123,12 +123,12 @@ Status add_inputs(const onnx::GraphProto& proto, const ReadOptions& options, Gra
 }
 
 void describe(const ModelProto& model, const std::filesystem::path& name, const Opsets& opsets, Graph& graph) {
-  graph.name = model.graph().name();
+  graph.name = as_text(model.graph().name());
   graph.source = name.filename().string();
-  graph.producer = model.producer_name();
-  if (!model.producer_version().empty()) graph.producer += " " + model.producer_version();
+  graph.producer = as_text(model.producer_name());
+  if (!model.producer_version().empty()) graph.producer += " " + as_text(model.producer_version());
   graph.opsets = opsets;
-  for (const auto& entry : model.metadata_props()) graph.metadata[entry.key()] = entry.value();
+  for (const auto& entry : model.metadata_props()) graph.metadata[as_text(entry.key())] = as_text(entry.value());
 }
 
 Result<ReadResult> convert(const ModelProto& model, std::unique_ptr<OnnxSemantics> semantics,

@@ -1,5 +1,6 @@
 #include "host/formats/onnx/tensor.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstring>
@@ -210,7 +211,8 @@ Result<Constant> TensorSource::constant(const TensorProto& tensor, std::string_v
 
 namespace {
 
-constexpr std::uint64_t kMostDense = std::uint64_t{256} << 20;  // bytes; a small file must not ask for endless memory
+constexpr std::uint64_t kMostDense = std::uint64_t{256}
+                                     << 20;  // bytes in all: a small file must not ask for endless memory
 
 // Linear index of the i-th element; `indices` has one number an element, or one for every axis.
 Result<std::uint64_t> linear_index(const std::vector<std::int64_t>& indices, std::size_t i,
@@ -234,7 +236,8 @@ Result<Constant> TensorSource::constant(const onnx::SparseTensorProto& sparse, s
   const unsigned bits = dtype_bits(values.dtype());
   if (bits < 8) return malformed(what, cat("is sparse, which ", dtype_name(values.dtype()), " cannot be"));
   GANTRY_ASSIGN(const std::uint64_t need, bytes_needed(values.dtype(), dims, what));
-  if (need > kMostDense) {
+  dense_bytes_ += std::min(need, kMostDense + 1);
+  if (dense_bytes_ > kMostDense) {
     return error(Code::input_too_large, cat(what, " is sparse and would take ", need, " bytes with its zeros"));
   }
 

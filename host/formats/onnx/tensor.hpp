@@ -46,6 +46,7 @@ class TensorSource {
   std::span<const std::byte> file_;
   std::vector<Payload> payloads_;
   ExternalData external_;
+  std::uint64_t dense_bytes_ = 0;  // made of sparse tensors so far
 };
 
 /// Element type, dimensions, and the data if asked for.

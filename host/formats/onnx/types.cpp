@@ -68,7 +68,7 @@ Type to_type(const onnx::TypeProto& proto) {
     if (dim.has_dim_value() && dim.dim_value() >= 0) {
       type.dims.emplace_back(dim.dim_value());
     } else {
-      type.dims.push_back(Dim::named(dim.dim_param()));
+      type.dims.push_back(is_text(dim.dim_param()) ? Dim::named(dim.dim_param()) : Dim());
     }
   }
   return type;
