@@ -182,6 +182,23 @@ TEST(TfliteReader, UnknownOperatorsAndVersions) {
   expect_malformed(Handmade().finish(2), "version 2");
 }
 
+TEST(TfliteReader, WhatIsNotKeptIsNotWritten) {
+  Handmade h;
+  const std::vector<float> scale{0.5f};
+  const std::vector<std::int64_t> zero{0};
+  const std::vector<std::int32_t> shape{2};
+  const auto quantization = tflite::CreateQuantizationParametersDirect(h.b, nullptr, nullptr, &scale, &zero);
+  h.tensors.push_back(tflite::CreateTensorDirect(h.b, &shape, tflite::TensorType_INT8, 0, "x", quantization));
+  h.inputs = h.outputs = {0};
+  const auto g = read_string(h.finish());
+  ASSERT_TRUE(g.ok()) << g.error().message;
+  EXPECT_EQ(g->metadata.at(std::string(kNotKept)), "quantization parameters");
+  const TemporaryFolder folder;
+  const auto r = write(*g, folder / "m.tflite");
+  ASSERT_FALSE(r.ok());
+  EXPECT_EQ(r.error().code, Code::declined);
+}
+
 TEST(TfliteReader, SubgraphsWithoutEnd) {
   Handmade h;
   h.tensor({2});

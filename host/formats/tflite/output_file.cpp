@@ -6,7 +6,6 @@
 #include <system_error>
 #include <unistd.h>
 #include <utility>
-#include <vector>
 
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -15,7 +14,12 @@
 namespace gantry::tflite_format {
 namespace {
 
-constexpr std::uint64_t kWindow = 1 << 18;  // smaller ranges go through memory: a mapping costs more than a copy
+// Ranges up to this size go through memory, which is faster than a mapping of the file: a fault for each of its pages
+// costs more than a copy.
+constexpr std::uint64_t kMemory = 16 << 20;
+
+// Shorter writes are gathered into longer ones.
+constexpr std::uint64_t kGather = 1 << 18;
 
 Diagnostic not_written(const std::filesystem::path& target, std::string_view what, int system_error) {
   Diagnostic d = error(Code::output_not_written,
@@ -79,6 +83,22 @@ Result<OutputFile> OutputFile::create(const std::filesystem::path& target, std::
 }
 
 Status OutputFile::write(std::uint64_t offset, std::span<const std::byte> data) {
+  if (offset != gathered_at_ + gathered_.size() || gathered_.size() + data.size() > kGather) {
+    GANTRY_TRY(flush());
+    gathered_at_ = offset;
+  }
+  if (data.size() >= kGather) return write_through(offset, data);
+  gathered_.insert(gathered_.end(), data.begin(), data.end());
+  return {};
+}
+
+Status OutputFile::flush() {
+  GANTRY_TRY(write_through(gathered_at_, gathered_));
+  gathered_.clear();
+  return {};
+}
+
+Status OutputFile::write_through(std::uint64_t offset, std::span<const std::byte> data) {
   while (!data.empty()) {
     const ssize_t n = ::pwrite(fd_, data.data(), data.size(), static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
@@ -92,18 +112,13 @@ Status OutputFile::write(std::uint64_t offset, std::span<const std::byte> data) 
 
 Status OutputFile::fill(std::uint64_t offset, std::uint64_t size,
                         const std::function<Status(std::span<std::byte>)>& fill) {
-  int reserved = EOPNOTSUPP;
-  if (size >= kWindow) {
-    do {
-      reserved = ::fallocate(fd_, 0, static_cast<off_t>(offset), static_cast<off_t>(size)) == 0 ? 0 : errno;
-    } while (reserved == EINTR);
-  }
-  if (reserved != 0 && reserved != EOPNOTSUPP && reserved != ENOSYS) return failed("cannot be written", reserved);
-  if (reserved != 0) {  // small, or a file system that cannot reserve room
-    std::vector<std::byte> memory(size);
-    GANTRY_TRY(fill(memory));
-    return write(offset, memory);
-  }
+  if (size <= kMemory) return fill_by_memory(offset, size, fill);
+  int reserved = 0;
+  do {
+    reserved = ::fallocate(fd_, 0, static_cast<off_t>(offset), static_cast<off_t>(size)) == 0 ? 0 : errno;
+  } while (reserved == EINTR);
+  if (reserved == EOPNOTSUPP || reserved == ENOSYS) return fill_by_memory(offset, size, fill);
+  if (reserved != 0) return failed("cannot be written", reserved);
 
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   const std::uint64_t begin = offset / page * page, length = offset + size - begin;
@@ -114,7 +129,19 @@ Status OutputFile::fill(std::uint64_t offset, std::uint64_t size,
   return status;
 }
 
+Status OutputFile::fill_by_memory(std::uint64_t offset, std::uint64_t size,
+                                  const std::function<Status(std::span<std::byte>)>& fill) {
+  if (size > memory_size_) {
+    memory_ = std::make_unique_for_overwrite<std::byte[]>(size);
+    memory_size_ = size;
+  }
+  const std::span<std::byte> memory(memory_.get(), size);
+  GANTRY_TRY(fill(memory));
+  return write(offset, memory);
+}
+
 Status OutputFile::commit() {
+  GANTRY_TRY(flush());
   if (::close(std::exchange(fd_, -1)) != 0) {  // a network file system may only now say that the disk is full
     const int reason = errno;
     ::unlink(aside_.c_str());

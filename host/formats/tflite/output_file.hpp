@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <span>
+#include <vector>
 
 #include "host/ir/result.hpp"
 
@@ -16,10 +18,11 @@ class OutputFile {
   /// A file of `bytes` zeros beside `target`. All errors of this class are output_not_written, with the system's
   /// reason.
   static Result<OutputFile> create(const std::filesystem::path& target, std::uint64_t bytes);
-  OutputFile(OutputFile&& other) noexcept;
+  OutputFile(OutputFile&& other) noexcept;  // before anything is written
   OutputFile& operator=(OutputFile&&) = delete;
   ~OutputFile();  // without commit() nothing stays
 
+  /// Quickest where each call goes on where the one before ended.
   Status write(std::uint64_t offset, std::span<const std::byte> data);
   /// Lets `fill` write a range in place. Room for it is made sure of first, so that a full disk is an error here and
   /// not a signal there. Other errors: those of `fill`.
@@ -29,10 +32,18 @@ class OutputFile {
 
  private:
   OutputFile(std::filesystem::path target, std::filesystem::path aside, int fd);
+  Status fill_by_memory(std::uint64_t offset, std::uint64_t size,
+                        const std::function<Status(std::span<std::byte>)>& fill);
+  Status write_through(std::uint64_t offset, std::span<const std::byte> data);
+  Status flush();
   Diagnostic failed(std::string_view what, int system_error) const;
 
   std::filesystem::path target_, aside_;
   int fd_ = -1;
+  std::vector<std::byte> gathered_;  // short writes that wait, for this place
+  std::uint64_t gathered_at_ = 0;
+  std::unique_ptr<std::byte[]> memory_;  // for fill(), kept from call to call
+  std::uint64_t memory_size_ = 0;
 };
 
 }  // namespace gantry::tflite_format

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "host/formats/tflite/reader.hpp"
 #include "host/formats/tflite/types.hpp"
 #include "host/formats/tflite/versions.hpp"
 #include "host/version.hpp"
@@ -23,12 +24,13 @@ Diagnostic in_node(Code code, const Node& node, const std::string& what) {
 /// Gives every distinct constant one buffer.
 class Buffers {
  public:
-  explicit Buffers(std::vector<BufferPlan>& buffers) : buffers_(buffers) { buffers_.emplace_back(); }
+  explicit Buffers(std::deque<BufferPlan>& buffers) : buffers_(buffers) { buffers_.emplace_back(); }
 
   std::uint32_t add_bytes(std::string bytes) {
-    const auto [it, is_new] = by_content_.try_emplace(std::move(bytes), next());
-    if (is_new) buffers_.push_back({.bytes = it->first});
-    return it->second;
+    if (const auto it = by_content_.find(bytes); it != by_content_.end()) return it->second;
+    const std::uint32_t index = next();
+    by_content_.emplace(buffers_.emplace_back(BufferPlan{.bytes = std::move(bytes)}).bytes, index);
+    return index;
   }
 
   Result<std::uint32_t> add(const Constant& c, std::string_view name) {
@@ -54,8 +56,8 @@ class Buffers {
  private:
   std::uint32_t next() const { return static_cast<std::uint32_t>(buffers_.size()); }
 
-  std::vector<BufferPlan>& buffers_;
-  std::unordered_map<std::string, std::uint32_t> by_content_;
+  std::deque<BufferPlan>& buffers_;  // elements do not move
+  std::unordered_map<std::string_view, std::uint32_t> by_content_;
   std::unordered_map<std::size_t, std::vector<std::uint32_t>> by_handle_;
 };
 
@@ -74,12 +76,17 @@ std::string json_string(std::string_view s) {
   return out + '"';
 }
 
-// The "gantry" entry: a JSON object of what the file came from, and of the metadata whose keys begin with "gantry.".
+// The "gantry" entry: a JSON object of where the file comes from, and of the metadata whose keys begin with "gantry.".
 std::string gantry_entry(const Graph& g) {
-  std::string json = "{\"version\": " + json_string(kVersion) + ", \"source\": " + json_string(g.source);
-  if (!g.producer.empty()) json += ", \"producer\": " + json_string(g.producer);
+  std::map<std::string, std::string> members{{"version", std::string(kVersion)}};
+  if (!g.source.empty()) members["source"] = g.source;
+  if (!g.producer.empty()) members["producer"] = g.producer;
   for (const auto& [key, value] : g.metadata) {
-    if (key.starts_with(kPrefix)) json += ", " + json_string(key.substr(kPrefix.size())) + ": " + json_string(value);
+    if (key.starts_with(kPrefix)) members[key.substr(kPrefix.size())] = value;
+  }
+  std::string json;
+  for (const auto& [key, value] : members) {
+    json += (json.empty() ? "{" : ", ") + json_string(key) + ": " + json_string(value);
   }
   return json + "}";
 }
@@ -89,6 +96,9 @@ class Planner {
   explicit Planner(const Graph& g) : g_(g), buffers_(plan_.buffers), index_(g.value_slots(), -1) {}
 
   Result<ModelPlan> run() {
+    if (const auto lost = g_.metadata.find(std::string(kNotKept)); lost != g_.metadata.end()) {
+      return error(Code::declined, "the source file has " + lost->second + ", which would be lost");
+    }
     number_subgraphs();
     for (SubgraphPlan& s : plan_.subgraphs) GANTRY_TRY(plan_subgraph(s));
     for (const BufferPlan& b : plan_.buffers) plan_.weight_bytes += b.size();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,7 +50,7 @@ struct CodePlan {
 struct ModelPlan {
   std::vector<SubgraphPlan> subgraphs;    // the first is the main one
   std::vector<std::int32_t> subgraph_of;  // by the index of a region
-  std::vector<BufferPlan> buffers;        // the first is the empty one
+  std::deque<BufferPlan> buffers;         // the first is the empty one
   std::vector<CodePlan> codes;
   std::vector<std::pair<std::string, std::uint32_t>> metadata;  // name and buffer
   std::string min_runtime_version;

@@ -1,6 +1,7 @@
 #include "host/formats/tflite/reader.hpp"
 
 #include <map>
+#include <set>
 #include <tflite_generated.h>
 #include <tuple>
 #include <vector>
@@ -32,6 +33,7 @@ class ModelReader {
     GANTRY_TRY(read_signature());
     GANTRY_TRY(read_subgraph(main, g_.main(), 0));
     read_metadata();
+    note_what_is_not_kept();
     return std::move(g_);
   }
 
@@ -197,6 +199,25 @@ class ModelReader {
       if (m->name()->str() == "min_runtime_version") text.resize(std::min(text.find('\0'), text.size()));
       g_.metadata[m->name()->str()] = std::move(text);
     }
+  }
+
+  // The graph has no place for these. inspect does not mind; the writer refuses such a graph.
+  void note_what_is_not_kept() {
+    std::set<std::string_view> found;
+    for (const tflite::SubGraph* s : *model_.subgraphs()) {
+      for (const tflite::Tensor* t : *s->tensors()) {
+        const tflite::QuantizationParameters* q = t->quantization();
+        if (q && ((q->scale() && q->scale()->size() > 0) || q->details())) found.insert("quantization parameters");
+      }
+      if (!s->operators()) continue;
+      for (const tflite::Operator* op : *s->operators()) {
+        if (op->intermediates() && op->intermediates()->size() > 0) found.insert("intermediate tensors");
+      }
+    }
+    if (model_.signature_defs() && model_.signature_defs()->size() > 1) found.insert("further signatures");
+    std::string list;
+    for (const std::string_view f : found) list += (list.empty() ? "" : ", ") + std::string(f);
+    if (!list.empty()) g_.metadata[std::string(kNotKept)] = list;
   }
 
   const tflite::Model& model_;

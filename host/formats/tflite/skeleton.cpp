@@ -41,13 +41,13 @@ void store(std::uint8_t* p, T v) {
 class Skeleton::Builder {
  public:
   Builder(const Graph& g, const ModelPlan& plan, const WriteOptions& options, const Limits& limits)
-      : g_(g), plan_(plan), options_(options), limits_(limits) {
+      : g_(g), plan_(plan), options_(options) {
     const std::uint64_t structure = plan.structure_bytes(g);
     std::uint64_t inlined = structure;
     for (const BufferPlan& b : plan.buffers) inlined += b.size() + 2 * kAlignment;
     outside_ = inlined > limits.inline_bytes;
     if (outside_) {
-      inlined = structure + limits.copy_total;
+      inlined = structure;
       for (const BufferPlan& b : plan.buffers) inlined += (b.constant ? 0 : b.size()) + 2 * kAlignment;
     }
     capacity_ = inlined;
@@ -57,7 +57,7 @@ class Skeleton::Builder {
   std::uint64_t capacity() const { return capacity_; }
 
   Status build() {
-    GANTRY_TRY(write_buffers());
+    write_buffers();
     std::vector<fb::Offset<tflite::SubGraph>> subgraphs(plan_.subgraphs.size());
     for (std::size_t i = subgraphs.size(); i-- > 0;) {
       GANTRY_ASSIGN(subgraphs[i], write_subgraph(plan_.subgraphs[i]));
@@ -88,16 +88,12 @@ class Skeleton::Builder {
     std::uint32_t offset = 0, size = 0;  // outside: of the two fields that say where the data are
   };
 
-  Status write_buffers() {
+  void write_buffers() {
     buffers_.resize(plan_.buffers.size());
     for (std::size_t i = buffers_.size(); i-- > 1;) {  // from the last, so that the file has them in order
       const BufferPlan& b = plan_.buffers[i];
       if (!b.constant) {
         std::memcpy(reserve(i, b.bytes.size()), b.bytes.data(), b.bytes.size());
-      } else if (b.size() <= limits_.copy_bytes && copied_ + b.size() <= limits_.copy_total) {
-        copied_ += b.size();
-        std::uint8_t* data = reserve(i, b.size());
-        GANTRY_TRY(b.constant.write(std::as_writable_bytes(std::span(data, b.size()))));
       } else if (outside_) {
         refer(i, b.constant);
       } else {
@@ -106,7 +102,6 @@ class Skeleton::Builder {
       }
     }
     buffers_[0] = tflite::CreateBuffer(*fbb_);
-    return {};
   }
 
   // A buffer with room for `size` bytes, untouched.
@@ -256,9 +251,8 @@ class Skeleton::Builder {
   const Graph& g_;
   const ModelPlan& plan_;
   const WriteOptions& options_;
-  const Limits& limits_;
   bool outside_ = false;
-  std::uint64_t capacity_ = 0, copied_ = 0, file_bytes_ = 0;
+  std::uint64_t capacity_ = 0, file_bytes_ = 0;
   std::uint32_t data_place_ = 0;
   Arena arena_;
   std::optional<fb::FlatBufferBuilder> fbb_;

@@ -13,9 +13,7 @@
 namespace gantry::tflite_format {
 
 struct Limits {
-  std::uint64_t inline_bytes = 2'000'000'000;  // larger files get large constants after the flatbuffer
-  std::uint64_t copy_bytes = 65536;            // constants up to this size are written into the skeleton at once...
-  std::uint64_t copy_total = 16 << 20;         // ... up to this sum
+  std::uint64_t inline_bytes = 2'000'000'000;  // larger files have their large constants after the flatbuffer
 };
 
 /// A constant that is to be written at `offset` of the file.

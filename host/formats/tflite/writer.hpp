@@ -22,8 +22,11 @@ struct WriteStats {
 
 /// Writes beside `path` and renames when whole; on an error nothing is left. Operators get the lowest version that
 /// fits. Nodes of another dialect than tflite become CUSTOM operators when their op is ("tflite", domain "custom").
-/// Errors: output_not_written (with the system's reason), output_too_large, unsupported_type, internal (naming the
-/// node).
+/// Entries of graph.metadata become metadata of the file; those whose keys begin with "gantry." become members of its
+/// one JSON entry "gantry", which also has Gantry's version and the source. Attributes are named after the fields of
+/// the operator's options table (tflite.fbs) and enumeration values after theirs; regions after the field for the
+/// subgraph. What LiteRT wants of outputs beyond that is the pass distinct_outputs. Errors: output_not_written (with
+/// the system's reason), output_too_large, unsupported_type, internal (naming the node).
 Result<WriteStats> write(const Graph& g, const std::filesystem::path& path, const WriteOptions& options = {});
 
 /// Checks a file as the runtime's loader would, and that this build's schema knows it.
