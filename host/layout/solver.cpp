@@ -20,6 +20,7 @@
 
 #include <chrono>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -57,6 +58,8 @@ using solver::Model;
 
 constexpr std::uint64_t kRelaxWork = 60'000'000;   // entries of tables looked at for a bound
 constexpr std::uint64_t kSearchWork = 20'000'000;  // and for a labelling
+constexpr std::uint64_t kSmallTable = 1 << 17;     // entries, while nothing is known of bounds
+constexpr int kNodes = 64;                         // labels tried by conditioning
 
 class Solver {
  public:
@@ -68,14 +71,17 @@ class Solver {
   enum class Method { kNone, kMinCut, kElimination, kIntegerProgram, kSearch };
 
   Answer component(const Model& m);
-  std::optional<Answer> directly(const Model& m);
+  std::optional<Answer> directly(const Model& m, std::uint64_t max_table);
   Answer wide(const Model& m);
   Answer narrowed(Model m, Cost limit);
   Answer narrow_component(const Model& m, Cost limit);
+  std::optional<Answer> below(const Model& m, Cost limit, std::uint64_t max_table);
+  std::optional<Answer> conditioned(const Model& m, Cost limit);
   void used(Method method) { widest_ = std::max(widest_, method); }
 
   const SolverOptions& options_;
   double seconds_left_;
+  int nodes_left_ = kNodes;
   std::unique_ptr<solver::Highs> highs_;
   bool looked_for_highs_ = false;
   Method widest_ = Method::kNone;
@@ -85,7 +91,7 @@ class Solver {
 template <typename Solve>
 Answer assemble(const solver::Reduced& reduced, std::size_t variables, Solve&& solve_part) {
   Answer whole{true, std::vector<Label>(variables, 0), reduced.offset, reduced.offset};
-  for (const solver::Reduced::Component& part : reduced.components) {
+  for (const solver::Component& part : reduced.components) {
     const Answer answer = solve_part(part.model);
     whole.lower_bound = solver::add_signed(whole.lower_bound, answer.lower_bound);
     whole.cost = solver::add_signed(whole.cost, answer.cost);
@@ -97,18 +103,18 @@ Answer assemble(const solver::Reduced& reduced, std::size_t variables, Solve&& s
   return whole;
 }
 
-std::optional<Answer> Solver::directly(const Model& m) {
+std::optional<Answer> Solver::directly(const Model& m, std::uint64_t max_table) {
   if (std::optional<Answer> answer = solver::min_cut(m)) {
     used(Method::kMinCut);
     return answer;
   }
-  std::optional<Answer> answer = solver::eliminate(m, options_.max_table);
+  std::optional<Answer> answer = solver::eliminate(m, max_table);
   if (answer) used(Method::kElimination);
   return answer;
 }
 
 Answer Solver::component(const Model& m) {
-  if (std::optional<Answer> answer = directly(m)) return *std::move(answer);
+  if (std::optional<Answer> answer = directly(m, std::min(options_.max_table, kSmallTable))) return *std::move(answer);
   return wide(m);
 }
 
@@ -157,25 +163,75 @@ Answer Solver::narrowed(Model m, Cost limit) {
 }
 
 Answer Solver::narrow_component(const Model& m, Cost limit) {
-  if (std::optional<Answer> answer = directly(m)) return *std::move(answer);
-  if (std::optional<Answer> answer = solver::eliminate_sparse(m, limit, options_.max_table)) {
-    used(Method::kElimination);
-    return *std::move(answer);
-  }
+  if (std::optional<Answer> answer = below(m, limit, options_.max_table)) return *std::move(answer);
   if (!std::exchange(looked_for_highs_, true)) highs_ = solver::Highs::open(options_.highs_library);
+  Answer answer;
+  bool by_program = false;
   if (highs_ != nullptr && seconds_left_ > 0) {
     const auto start = std::chrono::steady_clock::now();
-    std::optional<Answer> answer = highs_->solve(m, {}, seconds_left_);
-    seconds_left_ -= std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (answer) {
-      used(Method::kIntegerProgram);
-      return *std::move(answer);
+    if (std::optional<Answer> found = highs_->solve(m, seconds_left_)) {
+      answer = *std::move(found);
+      by_program = true;
     }
+    seconds_left_ -= std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
-  used(Method::kSearch);
-  Answer none;
-  none.lower_bound = solver::relax(m, kRelaxWork).bound;
-  return none;
+  used(by_program ? Method::kIntegerProgram : Method::kSearch);
+  if (!answer.proved()) {
+    const Cost bound = solver::relax(m, kRelaxWork).bound;
+    answer.lower_bound = std::min(answer.cost, std::max(answer.lower_bound, bound));
+  }
+  return answer;
+}
+
+/// The minimum if it is below the limit, else infeasible; nothing if that takes too much.
+std::optional<Answer> Solver::below(const Model& m, Cost limit, std::uint64_t max_table) {
+  if (std::optional<Answer> answer = directly(m, max_table)) return answer;
+  used(Method::kElimination);
+  if (std::optional<Answer> answer = solver::eliminate_sparse(m, limit, max_table)) return answer;
+  return conditioned(m, limit);
+}
+
+/// Tries every label of one variable, each with what it leaves to the others.
+std::optional<Answer> Solver::conditioned(const Model& m, Cost limit) {
+  std::vector<std::size_t> degree(m.size(), 0);
+  for (const solver::Edge& e : m.edges) {
+    ++degree[e.u];
+    ++degree[e.v];
+  }
+  const auto v = static_cast<std::size_t>(std::max_element(degree.begin(), degree.end()) - degree.begin());
+  std::vector<std::size_t> labels(m.labels(v));
+  std::iota(labels.begin(), labels.end(), std::size_t{0});
+  std::stable_sort(labels.begin(), labels.end(),
+                   [&](std::size_t a, std::size_t b) { return m.unary[v][a] < m.unary[v][b]; });
+  Answer best = solver::infeasible();
+  for (std::size_t a : labels) {
+    if (m.unary[v][a] >= limit) break;
+    if (nodes_left_-- <= 0) return std::nullopt;
+    Model fixed = m;
+    for (std::size_t b : labels) {
+      if (b != a) fixed.unary[v][b] = kForbidden;
+    }
+    solver::Relaxed relaxed = solver::relax(fixed, kRelaxWork / kNodes);
+    if (relaxed.bound >= limit) continue;
+    const Cost room = limit - relaxed.bound;
+    solver::forbid_from(relaxed.model, room);
+    const std::optional<solver::Reduced> reduced = solver::reduce(std::move(relaxed.model));
+    if (!reduced || reduced->offset >= room) continue;
+    bool all = true;
+    Answer answer = assemble(*reduced, m.size(), [&](const Model& part) {
+      std::optional<Answer> solved;
+      if (all) solved = below(part, room - reduced->offset, options_.max_table / kNodes);
+      all = solved.has_value();
+      return all ? *std::move(solved) : solver::infeasible();
+    });
+    if (!all) return std::nullopt;
+    if (!answer.feasible) continue;
+    answer.cost = answer.lower_bound = solver::evaluate(m, answer.label);
+    if (answer.cost >= limit) continue;
+    limit = answer.cost;
+    best = std::move(answer);
+  }
+  return best;
 }
 
 Solution Solver::run(const Problem& p) {

@@ -29,8 +29,6 @@ struct Highs::Api {
                        double offset, const double* cost, const double* lower, const double* upper,
                        const double* row_lower, const double* row_upper, const HighsInt* start, const HighsInt* index,
                        const double* value, const HighsInt* integrality);
-  HighsInt (*set_solution)(void*, const double* column, const double* row, const double* column_dual,
-                           const double* row_dual);
   HighsInt (*run)(void*);
   HighsInt (*model_status)(const void*);
   HighsInt (*get_solution)(const void*, double* column, double* column_dual, double* row, double* row_dual);
@@ -43,6 +41,7 @@ constexpr HighsInt kError = -1, kByRows = 2, kMinimize = 1, kInteger = 1;
 constexpr HighsInt kOptimal = 7, kInfeasible = 8, kUnboundedOrInfeasible = 9;
 constexpr std::size_t kMostEntries = 4'000'000;  // of the matrix
 constexpr double kTolerance = 1e-6;              // of HiGHS, relative to the bound
+constexpr double kLargest = 1 << 20;             // cost, in the program: larger ones are scaled
 
 template <typename F>
 bool find(void* library, const char* name, F*& function) {
@@ -110,20 +109,12 @@ Program make_program(const Model& m) {
   return program;
 }
 
-/// The columns' values for a labelling.
-std::vector<double> point(const Program& program, const Model& m, const std::vector<Label>& label) {
-  std::vector<double> x(program.cost.size(), 0);
-  for (std::size_t v = 0; v < m.size(); ++v) x[program.first[v] + label[v]] = 1;
-  std::size_t y = m.size() == 0 ? 0 : program.first.back() + m.unary.back().size();
-  for (const Edge& e : m.edges) {
-    const std::size_t taken = label[e.u] * m.labels(e.v) + label[e.v];
-    for (std::size_t i = 0; i < e.table.size(); ++i) {
-      if (e.table[i] == kForbidden) continue;
-      if (i == taken) x[y] = 1;
-      ++y;
-    }
-  }
-  return x;
+/// Scales the costs so that none is above kLargest. Returns the factor.
+double scale(Program& program) {
+  const double most = *std::max_element(program.cost.begin(), program.cost.end());
+  const double factor = most > kLargest ? kLargest / most : 1;
+  for (double& c : program.cost) c *= factor;
+  return factor;
 }
 
 /// A whole number that is below the true bound, as far as HiGHS' tolerances go.
@@ -131,6 +122,17 @@ Cost rounded_bound(double bound) {
   if (!(bound > 0)) return 0;
   const double safe = std::ceil(bound - kTolerance * std::max(1.0, bound));
   return safe >= static_cast<double>(kForbidden) ? kForbidden - 1 : static_cast<Cost>(std::max(0.0, safe));
+}
+
+/// The label of each variable whose column is largest.
+std::vector<Label> read_labels(const Program& program, const Model& m, const std::vector<double>& x) {
+  std::vector<Label> label;
+  for (std::size_t v = 0; v < m.size(); ++v) {
+    const auto begin = x.begin() + static_cast<std::ptrdiff_t>(program.first[v]);
+    const auto end = begin + static_cast<std::ptrdiff_t>(m.labels(v));
+    label.push_back(static_cast<Label>(std::max_element(begin, end) - begin));
+  }
+  return label;
 }
 
 }  // namespace
@@ -149,8 +151,7 @@ std::unique_ptr<Highs> Highs::open(const std::string& path) {
       find(library, "Highs_setIntOptionValue", api->set_int) &&
       find(library, "Highs_setDoubleOptionValue", api->set_double) &&
       find(library, "Highs_setStringOptionValue", api->set_string) && find(library, "Highs_passMip", api->pass_mip) &&
-      find(library, "Highs_setSolution", api->set_solution) && find(library, "Highs_run", api->run) &&
-      find(library, "Highs_getModelStatus", api->model_status) &&
+      find(library, "Highs_run", api->run) && find(library, "Highs_getModelStatus", api->model_status) &&
       find(library, "Highs_getSolution", api->get_solution) &&
       find(library, "Highs_getDoubleInfoValue", api->get_double);
   dlclose(library);  // it stays, by RTLD_NODELETE
@@ -162,11 +163,12 @@ std::unique_ptr<Highs> Highs::open(const std::string& path) {
   return std::unique_ptr<Highs>(new Highs(std::move(api)));
 }
 
-std::optional<Answer> Highs::solve(const Model& m, const std::vector<Label>& start, double seconds) const {
+std::optional<Answer> Highs::solve(const Model& m, double seconds) const {
   std::size_t entries = 0;
   for (const Edge& e : m.edges) entries += 2 * e.table.size();
-  if (entries > kMostEntries || seconds <= 0) return std::nullopt;
-  const Program program = make_program(m);
+  if (m.size() == 0 || entries > kMostEntries || seconds <= 0) return std::nullopt;
+  Program program = make_program(m);
+  const double factor = scale(program);
   const std::unique_ptr<void, void (*)(void*)> highs(api_->create(), api_->destroy);
   void* const h = highs.get();
   api_->set_bool(h, "output_flag", 0);
@@ -175,17 +177,15 @@ std::optional<Answer> Highs::solve(const Model& m, const std::vector<Label>& sta
   api_->set_int(h, "random_seed", 0);
   api_->set_double(h, "time_limit", seconds);
   api_->set_double(h, "mip_rel_gap", 0);
-  api_->set_double(h, "mip_abs_gap", 0.5);  // costs are integers
+  api_->set_double(h, "mip_abs_gap", 0.5 * factor);  // costs are integers
   const auto columns = static_cast<HighsInt>(program.cost.size()), rows = static_cast<HighsInt>(program.side.size());
   if (api_->pass_mip(h, columns, rows, static_cast<HighsInt>(program.index.size()), kByRows, kMinimize, 0,
                      program.cost.data(), program.lower.data(), program.upper.data(), program.side.data(),
                      program.side.data(), program.start.data(), program.index.data(), program.value.data(),
-                     program.integrality.data()) == kError) {
+                     program.integrality.data()) == kError ||
+      api_->run(h) == kError) {
     return std::nullopt;
   }
-  if (!start.empty()) api_->set_solution(h, point(program, m, start).data(), nullptr, nullptr, nullptr);
-  if (api_->run(h) == kError) return std::nullopt;
-
   const HighsInt status = api_->model_status(h);
   if (status == kInfeasible || status == kUnboundedOrInfeasible) return infeasible();
   std::vector<double> x(program.cost.size(), 0), row(program.side.size(), 0);
@@ -193,14 +193,11 @@ std::optional<Answer> Highs::solve(const Model& m, const std::vector<Label>& sta
   if (api_->get_solution(h, x.data(), nullptr, row.data(), nullptr) == kError) return std::nullopt;
   if (api_->get_double(h, "mip_dual_bound", &bound) == kError) bound = 0;
   Answer answer;
-  for (std::size_t v = 0; v < m.size(); ++v) {
-    const auto begin = x.begin() + static_cast<std::ptrdiff_t>(program.first[v]);
-    const auto end = begin + static_cast<std::ptrdiff_t>(m.labels(v));
-    answer.label.push_back(static_cast<Label>(std::max_element(begin, end) - begin));
-  }
+  answer.label = read_labels(program, m, x);
   answer.cost = evaluate(m, answer.label);
   answer.feasible = answer.cost < kForbidden;
-  answer.lower_bound = status == kOptimal ? answer.cost : std::min(rounded_bound(bound), answer.cost);
+  if (status == kOptimal && !answer.feasible) return std::nullopt;  // out of tolerance
+  answer.lower_bound = status == kOptimal ? answer.cost : std::min(rounded_bound(bound / factor), answer.cost);
   return answer;
 }
 

@@ -19,8 +19,8 @@ class Highs {
   Highs& operator=(const Highs&) = delete;
 
   /// Exact up to the tolerances of HiGHS if it ends within the time (seconds); else the best labelling, if any, and the
-  /// bound so far. `start`: a labelling to begin with, or empty. Nothing if the model is too large or HiGHS fails.
-  std::optional<Answer> solve(const Model& m, const std::vector<Label>& start, double seconds) const;
+  /// bound so far. Nothing if the model is too large or HiGHS fails.
+  std::optional<Answer> solve(const Model& m, double seconds) const;
 
  private:
   struct Api;

@@ -397,37 +397,18 @@ bool Reducer::dominated(Index v, std::size_t a, std::size_t by) {
 /// The variables left, each connected part a model of its own.
 Reduced Reducer::take() {
   Reduced out;
-  std::vector<Index> where(m_.size(), kNone);  // position in its component
-  std::vector<Index> stack;
-  for (Index root = 0; root < m_.size(); ++root) {
-    if (!variables_[root].alive || where[root] != kNone) continue;
-    Reduced::Component& part = out.components.emplace_back();
-    const auto enter = [&](Index v) {
-      where[v] = static_cast<Index>(part.variable.size());
-      part.variable.push_back(v);
-      stack.push_back(v);
-    };
-    enter(root);
-    while (!stack.empty()) {
-      const Index v = stack.back();
-      stack.pop_back();
-      for (Index e : live_edges(v)) {
-        if (where[other(e, v)] == kNone) enter(other(e, v));
-      }
-    }
-    std::sort(part.variable.begin(), part.variable.end());
-    for (Index i = 0; i < part.variable.size(); ++i) where[part.variable[i]] = i;
-    for (Index v : part.variable) {
-      part.model.unary.push_back(std::move(unary(v)));
-      for (Index e : live_edges(v)) {
-        const Edge& edge = m_.edges[e];
-        if (edge.u == v) part.model.edges.push_back({where[edge.u], where[edge.v], std::move(m_.edges[e].table)});
-      }
-    }
+  for (Index v = 0; v < m_.size(); ++v) {
+    if (!variables_[v].alive) m_.unary[v].clear();
   }
+  std::size_t kept = 0;
+  for (Index e = 0; e < m_.edges.size(); ++e) {
+    if (edge_alive_[e] != 0) std::swap(m_.edges[kept++], m_.edges[e]);
+  }
+  m_.edges.resize(kept);
   out.finished = finished_;
   out.offset = m_.offset;
   out.trail = std::move(trail_);
+  out.components = split(std::move(m_));
   return out;
 }
 

@@ -8,12 +8,16 @@
 
 namespace gantry::layout::solver {
 
+struct Component {
+  Model model;
+  std::vector<Index> variable;  // of the whole problem, for each of the model
+};
+
+/// The connected parts of a model, leaving out variables without labels.
+std::vector<Component> split(Model m);
+
 /// What reduce() leaves: connected models without easy variables, and the way back.
 struct Reduced {
-  struct Component {
-    Model model;
-    std::vector<Index> variable;  // of the whole problem, for each of the model
-  };
   std::vector<Component> components;
   std::size_t finished = 0;  // components that had a choice left and were eliminated completely
   Cost offset = 0;           // to add to the costs of the components

@@ -1,4 +1,7 @@
-#include <string>
+#include <cstdint>
+#include <filesystem>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -145,6 +148,78 @@ TEST(LayoutSolverEdges, LongLadder) {
   expect_sound(p, s);
   EXPECT_TRUE(s.optimal);
   EXPECT_EQ(s.components, 1U);
+}
+
+/// A square of variables with any costs: no method but elimination is sure to solve it.
+Problem square(std::size_t side, std::size_t labels, unsigned seed) {
+  Random random(seed);
+  Problem p;
+  const auto costs = [&](std::size_t n) {
+    std::vector<Cost> c(n);
+    for (Cost& x : c) x = random.between(0, 999);
+    return c;
+  };
+  for (std::size_t i = 0; i < side * side; ++i) p.add_variable(costs(labels));
+  for (std::size_t i = 0; i < side * side; ++i) {
+    if (i % side + 1 < side) p.add_pair(i, i + 1, costs(labels * labels));
+    if (i + side < side * side) p.add_pair(i, i + side, costs(labels * labels));
+  }
+  return p;
+}
+
+TEST(LayoutSolverWays, Elimination) {
+  const Solution s = solve(square(6, 4, 1));
+  EXPECT_TRUE(s.optimal);
+  EXPECT_EQ(s.by_elimination, s.components);
+}
+
+// The bound, the search and tables without what is too dear: less and less room, the same answer or an honest one.
+TEST(LayoutSolverWays, LessRoom) {
+  for (unsigned seed = 1; seed <= 4; ++seed) {
+    const Problem p = square(6, 4, seed);
+    const Cost least = solve(p).cost;
+    for (std::uint64_t max_table : {1000, 100, 1}) {
+      SolverOptions options;
+      options.max_table = max_table;
+      const Solution s = solve(p, options);
+      expect_sound(p, s);
+      ASSERT_TRUE(s.feasible);
+      EXPECT_GE(s.cost, least);
+      EXPECT_LE(s.lower_bound, least);
+      EXPECT_EQ(s.by_integer_program, 0U);
+    }
+  }
+}
+
+TEST(LayoutSolverWays, IntegerProgram) {
+  SolverOptions options;
+  options.max_table = 1;
+  options.time_limit = 60;
+  options.highs_library = GANTRY_TEST_HIGHS;
+  const Solution s = solve(square(14, 4, 3), options);
+  EXPECT_LE(s.lower_bound, 162'166);  // the minimum, by elimination with more room
+  if (!std::filesystem::exists(options.highs_library)) GTEST_SKIP() << "no HiGHS";
+  EXPECT_EQ(s.by_integer_program, 1U);
+  EXPECT_EQ(s.cost, 162'166);
+  EXPECT_TRUE(s.optimal);
+}
+
+/// Two orders for each value, and readers that all read all: too wide to eliminate.
+TEST(LayoutSolverWays, MinimumCut) {
+  Random random(5);
+  Problem p;
+  for (int v = 0; v < 60; ++v) p.add_variable({random.between(0, 100), random.between(0, 100)});
+  for (std::size_t u = 0; u < 60; ++u) {
+    for (std::size_t v = u + 1; v < 60; ++v) {
+      const Cost weight = random.between(1, 4);
+      const bool differ = (u + v) % 2 != 0;  // some want to be unlike; turning every other one around makes all alike
+      p.add_pair(u, v, differ ? std::vector<Cost>{weight, 0, 0, weight} : std::vector<Cost>{0, weight, weight, 0});
+    }
+  }
+  const Solution s = solve(p);
+  expect_sound(p, s);
+  EXPECT_TRUE(s.optimal);
+  EXPECT_EQ(s.by_min_cut, 1U);
 }
 
 TEST(LayoutSolverEdges, SameProblemSameAnswer) {
