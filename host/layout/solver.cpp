@@ -4,14 +4,18 @@
 // Idea: do what is exact and cheap first, and give the rest, one connected part at a time, to the first method that can
 // take it:
 //
-//   1. reduce: drop labels and variables that decide themselves          (solver_reduce.cpp)
-//   2. a minimum cut, for two labels that should agree                   (solver_min_cut.cpp)
-//   3. elimination in a good order, while the tables fit                 (solver_eliminate.cpp)
-//   4. a lower bound, and a labelling close to it                        (solver_relax.cpp, solver_search.cpp)
-//   5. if they do not meet: forbid whatever costs more than the distance between them, and begin again with 1; now also
-//      with sparse tables                                                (solver_sparse.cpp)
-//   6. the integer program, if there is a library for it                 (solver_program.cpp)
+//   1. reduce: drop labels and variables that decide themselves           (solver_reduce.cpp, solver_split.cpp)
+//   2. a minimum cut, for two labels that should agree                    (solver_min_cut.cpp)
+//   3. elimination in a good order, while the tables are small            (solver_order.cpp, solver_eliminate.cpp)
+//   4. a lower bound, and a labelling close to it                         (solver_relax.cpp, solver_search.cpp)
+//   5. if they do not meet, forbid whatever costs more than the distance between them, and begin again with 1; now with
+//      larger tables, with tables of what is allowed only, and by trying all labels of a few variables
+//                                                                         (solver_sparse.cpp, conditioned() below)
+//   6. the integer program, if there is a library for it                  (solver_program.cpp)
 //   7. else the labelling and the bound of 4 stand: the only answer that may miss the minimum
+//
+// It ends because every step makes a model smaller, and 4 to 6 have a budget: entries of tables, labels tried, and for
+// the integer program seconds. On graphs like those of networks the time is near linear in the size of the tables.
 //
 // All costs are integers, so that equal means equal. Nothing is random and nothing runs in parallel: one problem has
 // one answer, unless the time for the integer program runs out. Sums are exact as long as the magnitudes of all costs
@@ -191,7 +195,8 @@ std::optional<Answer> Solver::below(const Model& m, Cost limit, std::uint64_t ma
   return conditioned(m, limit);
 }
 
-/// Tries every label of one variable, each with what it leaves to the others.
+/// Tries every label of the variable with the most neighbours, each with what it leaves to the others, and so on down
+/// while labels may be tried.
 std::optional<Answer> Solver::conditioned(const Model& m, Cost limit) {
   std::vector<std::size_t> degree(m.size(), 0);
   for (const solver::Edge& e : m.edges) {

@@ -332,14 +332,17 @@ bool Reducer::fold_bridge(Index v) {
   if (rows * columns > std::max(kMaxNewTable, before) || rows * columns * n > kMaxNewWork) return false;
   std::vector<Cost> table(rows * columns, kForbidden);
   std::vector<Label> choice(rows * columns, 0);
+  std::vector<Cost> right(columns);  // the row of a label in the second table
   for (std::size_t a = 0; a < n; ++a) {
+    for (std::size_t c = 0; c < columns; ++c) right[c] = entry(f, v, a, c);
     for (std::size_t b = 0; b < rows; ++b) {
       const Cost left = add(unary(v)[a], entry(e, v, a, b));
+      Cost* const out = table.data() + b * columns;
+      Label* const label = choice.data() + b * columns;
       for (std::size_t c = 0; c < columns; ++c) {
-        const Cost cost = add(left, entry(f, v, a, c));
-        if (cost >= table[b * columns + c]) continue;
-        table[b * columns + c] = cost;
-        choice[b * columns + c] = static_cast<Label>(a);
+        const Cost cost = add(left, right[c]);
+        label[c] = cost < out[c] ? static_cast<Label>(a) : label[c];
+        out[c] = std::min(out[c], cost);
       }
     }
   }
@@ -378,7 +381,9 @@ bool Reducer::drop_dominated(Index v) {
 
 bool Reducer::dominated(Index v, std::size_t a, std::size_t by) {
   if (unary(v)[a] == kForbidden) return false;
+  // The least entry of a row is 0 once its table is in order, so that no table adds to the lead.
   Cost lead = unary(v)[a] - unary(v)[by];
+  if (lead < 0) return false;
   for (Index e : live_edges(v)) {
     const std::size_t n = labels(other(e, v));
     Cost least = kForbidden;  // over the labels of the neighbour that a allows
@@ -389,9 +394,9 @@ bool Reducer::dominated(Index v, std::size_t a, std::size_t by) {
       least = std::min(least, mine - its);
     }
     lead = add_signed(lead, least);
-    if (lead == -kForbidden) return false;  // too far to count on
+    if (lead < 0) return false;
   }
-  return lead >= 0;
+  return true;
 }
 
 /// The variables left, each connected part a model of its own.
