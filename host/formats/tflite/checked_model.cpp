@@ -57,7 +57,8 @@ class Checker {
     for (const tflite::OperatorCode* c : *model_.operator_codes()) {
       const OperatorInfo* op = operator_of(*c);
       if (!op) return malformed("operator code " + std::to_string(c->builtin_code()) + " is unknown");
-      if (op->name == "CUSTOM" && !c->custom_code()) return malformed("a custom operator has no name");
+      const bool named = c->custom_code() && c->custom_code()->size() > 0;
+      if (op->name == "CUSTOM" && !named) return malformed("a custom operator has no name");
     }
     return {};
   }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 
 #include <flatbuffers/flatbuffers.h>
 
@@ -20,10 +21,17 @@ std::int64_t get_integer(const Table& t, const FieldInfo& f) {
   }
 }
 
+// Element by element: flatbuffers' verifier does not see to it that a list of 64-bit numbers is aligned for them.
 template <class T>
 std::vector<std::int64_t> get_vector(const Table& t, const FieldInfo& f) {
   const auto* v = t.GetPointer<const flatbuffers::Vector<T>*>(f.slot);
-  return {v->begin(), v->end()};
+  std::vector<std::int64_t> out;
+  for (std::size_t i = 0; i < v->size(); ++i) {
+    T element;
+    std::memcpy(&element, v->Data() + i * sizeof element, sizeof element);
+    out.push_back(element);
+  }
+  return out;
 }
 
 std::vector<std::int64_t> get_integers(const Table& t, const FieldInfo& f) {
