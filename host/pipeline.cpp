@@ -49,8 +49,9 @@ Status clean_up(PassContext& c) {
   return {};
 }
 
-// The source's graph into the target's. Plugins are opened when operators that need them may have appeared.
-Status convert_graph(PassContext& c) {
+// Every node to c.target, which converters reach in one step. Plugins are opened when operators that need them may have
+// appeared.
+Status convert_step(PassContext& c) {
   GANTRY_TRY(c.plugins.open_for(c.graph, c.target));
   GANTRY_TRY(run("normalize", c));  // newest forms, every type that can be known, no foldable node
   GANTRY_TRY(c.plugins.open_for(c.graph, c.target));
@@ -59,7 +60,15 @@ Status convert_graph(PassContext& c) {
   GANTRY_TRY(run("cse", c));  // what is equal is converted once
   GANTRY_TRY(c.plugins.open_for(c.graph, c.target));
   GANTRY_TRY(run("convert", c));  // every node is of the target dialect
-  GANTRY_TRY(run("dce", c));
+  return run("dce", c);
+}
+
+// The source's graph into that of the last of `steps`.
+Status convert_graph(PassContext& c, const std::vector<std::string>& steps) {
+  for (const std::string& step : steps) {
+    c.target = step;
+    GANTRY_TRY(convert_step(c));
+  }
   if (c.target != "tflite") return {};
   GANTRY_TRY(run("patterns", c));          // the same for the target's subgraphs
   GANTRY_TRY(clean_up(c));                 // nothing is left for the clean-ups to do
@@ -70,6 +79,15 @@ Status convert_graph(PassContext& c) {
 }
 
 // ---- before ----
+
+// The dialects on the way; the target alone where the source is of it, or where no plugin knows a way (then every node
+// is listed as unsupported).
+std::vector<std::string> steps_to(const std::string& target, const std::string& source,
+                                  const PluginRegistry& registry) {
+  std::vector<std::string> path = registry.dialect_path(source, target);
+  if (path.size() > 1) path.erase(path.begin());
+  return path.empty() ? std::vector{target} : path;
+}
 
 Status check_output(const fs::path& input, const fs::path& output, const PipelineOptions& options) {
   if (options.target != "tflite" || output.extension() != ".tflite") {
@@ -92,7 +110,8 @@ Status check_output(const fs::path& input, const fs::path& output, const Pipelin
   return {};
 }
 
-Result<Source> read_source(const fs::path& input, const PipelineOptions& options, Report& report) {
+Result<Source> read_source(const fs::path& input, const PipelineOptions& options, PluginRegistry& registry,
+                           Report& report) {
   GANTRY_ASSIGN(const std::shared_ptr<const MappedFile> file, MappedFile::open(input));
   report.input_bytes = file->bytes().size();
   const FileFormat format = detect_format(file->bytes(), input);
@@ -110,6 +129,12 @@ Result<Source> read_source(const fs::path& input, const PipelineOptions& options
       return Source{std::move(graph), nullptr};
     }
     default: {
+      if (const ManifestFormat* f = registry.format_of(input, file->bytes())) {
+        report.from_dialect = f->dialect;
+        if (!options.shapes.empty()) return error(Code::usage, "shapes of " + f->name + " files cannot be set");
+        GANTRY_ASSIGN(Graph graph, registry.read(*f, input, file, file->bytes(), report));
+        return Source{std::move(graph), onnx_format::make_semantics()};  // of what it may become on the way
+      }
       const std::string what = format == FileFormat::empty ? "empty" : describe_bytes(file->bytes());
       return error(format == FileFormat::empty ? Code::input_malformed : Code::input_format,
                    "cannot convert '" + input.filename().string() + "': it is " +
@@ -188,7 +213,7 @@ std::uint64_t constant_bytes(const Graph& g) {
 
 Result<Source> convert_source(const fs::path& input, const PipelineOptions& options, PluginRegistry& registry,
                               Report& report) {
-  GANTRY_ASSIGN(Source source, read_source(input, options, report));
+  GANTRY_ASSIGN(Source source, read_source(input, options, registry, report));
   report.source_nodes = count_ops(source.graph, report.source_ops);
   const std::unique_ptr<Extensions> plugins = registry.extensions(source.semantics.get(), report);
   const PassOptions pass_options{.disabled = options.disabled_passes,
@@ -206,7 +231,7 @@ Result<Source> convert_source(const fs::path& input, const PipelineOptions& opti
                       .options = pass_options};
   const std::vector<TensorRecord> inputs = ports(source.graph, true);
   const std::vector<TensorRecord> outputs = ports(source.graph, false);
-  GANTRY_TRY(convert_graph(context));
+  GANTRY_TRY(convert_graph(context, steps_to(options.target, report.from_dialect, registry)));
   record_target(source.graph, report);
   const bool preserved = options.layout.io == "preserve";
   report.inputs = with_layout(ports(source.graph, true), inputs, preserved);

@@ -36,10 +36,11 @@ Call::~Call() {
   if (!committed_) roll_back();
 }
 
-gantry_status Call::run(gantry_node_fn function, const void* data) {
+template <class F>
+gantry_status Call::guarded(F&& function) {
   gantry_status status = GANTRY_ERROR;
   try {
-    status = function(host_table(), this, node_.index, data);
+    status = function();
   } catch (...) {  // of a plugin that breaks the contract, but was built so that it can be caught
     reason_ = "an exception left the plugin";
     host_error_.reset();
@@ -47,6 +48,16 @@ gantry_status Call::run(gantry_node_fn function, const void* data) {
   status = outcome(status);
   if (status != GANTRY_OK || kind_ == Kind::infer) roll_back();
   return status;
+}
+
+gantry_status Call::run(gantry_node_fn function, const void* data) {
+  return guarded([&] { return function(host_table(), this, node_.index, data); });
+}
+
+gantry_status Call::run(const gantry_format& format, const gantry_file& file, std::shared_ptr<const void> owner) {
+  file_owner_ = std::move(owner);
+  file_ = {static_cast<const std::byte*>(file.bytes.data), static_cast<std::size_t>(file.bytes.size)};
+  return guarded([&] { return format.read(host_table(), this, &file, format.data); });
 }
 
 gantry_status Call::outcome(gantry_status s) {
@@ -57,10 +68,11 @@ gantry_status Call::outcome(gantry_status s) {
 }
 
 Diagnostic Call::about(Diagnostic d) const {
+  d.plugin = plugin_.id();
+  if (kind_ == Kind::read) return d;
   const Node& n = g_.node(node_);
   d.node = n.name;
   d.op = n.op.domain.empty() ? std::string(n.op.name) : std::string(n.op.domain) + "::" + std::string(n.op.name);
-  d.plugin = plugin_.id();
   return d;
 }
 

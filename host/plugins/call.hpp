@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,7 +24,7 @@ namespace gantry::plugins {
 
 class Call final : public gantry_context {
  public:
-  enum class Kind : std::uint8_t { convert, pattern, infer, fold };
+  enum class Kind : std::uint8_t { convert, pattern, infer, fold, read };
 
   /// `dialect`: of the nodes that may be emitted.
   Call(Kind kind, Graph& g, NodeId node, const OpenPlugin& plugin, const Definitions& definitions,
@@ -34,6 +35,8 @@ class Call final : public gantry_context {
 
   /// Calls the plugin. GANTRY_OK: commit, or leave it; else GANTRY_DECLINED or GANTRY_ERROR, and all is as before.
   gantry_status run(gantry_node_fn function, const void* data);
+  /// The same for a reader of files; `owner` keeps `bytes` alive. `node` stands for the end of the graph, and stays.
+  gantry_status run(const gantry_format& format, const gantry_file& file, std::shared_ptr<const void> owner);
   /// Why it declined (code declined), why it failed (code plugin_failed); with node, operator and plugin.
   Diagnostic reason() const;
   Diagnostic failure() const;
@@ -44,6 +47,8 @@ class Call final : public gantry_context {
   Status commit_results();
   /// Pattern: carries out the replacements; false if there were none.
   bool commit_replacements();
+  /// Reader: what it made is the graph now.
+  void commit_read() { committed_ = true; }
   /// Inference: by result.
   std::span<const std::optional<Type>> types() const { return types_; }
   std::vector<Diagnostic> take_messages() { return std::move(messages_); }
@@ -65,6 +70,8 @@ class Call final : public gantry_context {
   Status set_type(std::uint64_t index, const gantry_type* type);
   Status message(gantry_severity severity, gantry_str text);
   Result<bool> has_definition(gantry_str dialect, gantry_str domain, gantry_str op);
+  Status add_input(gantry_str name, const gantry_type* type, gantry_value* out);
+  Status add_output(gantry_str name, gantry_value v);
   /// A host function gave an error: kept for what reason() or failure() say.
   void host_error(Diagnostic d) { host_error_ = std::move(d); }
 
@@ -85,12 +92,15 @@ class Call final : public gantry_context {
   Status set_emitted_types(NodeId n, const gantry_op_desc& d);
   Status read_elements(const Constant& c, DType t, std::uint64_t first, std::uint64_t count, void* out) const;
   gantry_value add_constant(Constant c);
+  bool within_file(const std::byte* data, std::uint64_t size) const;
   Result<Type> agreed_type(ValueId old_value, ValueId new_value) const;
   Status check_replacement(ValueId from, ValueId to) const;
   void stand_in(const Replacement& r);
   void drop_unused();
   void roll_back();
   gantry_status outcome(gantry_status from_plugin);
+  template <class F>
+  gantry_status guarded(F&& function);
 
   Kind kind_;
   Graph& g_;
@@ -107,6 +117,8 @@ class Call final : public gantry_context {
   std::vector<Replacement> replacements_;
   std::vector<ValueId> renamed_;
   std::vector<std::optional<Type>> types_;
+  std::shared_ptr<const void> file_owner_;  // readers
+  std::span<const std::byte> file_;
   std::vector<Diagnostic> messages_;
   std::string reason_;
   std::optional<Diagnostic> host_error_;

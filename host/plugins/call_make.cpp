@@ -1,5 +1,6 @@
 // What a plugin may make: nodes, constants, and what stands for what.
 #include <algorithm>
+#include <functional>
 
 #include "host/plugins/call.hpp"
 #include "host/plugins/order.hpp"
@@ -21,6 +22,8 @@ std::string_view text(Call::Kind k) {
       return "type inference";
     case Call::Kind::fold:
       return "a folder";
+    case Call::Kind::read:
+      return "a reader";
   }
   return {};
 }
@@ -130,7 +133,7 @@ Status Call::set_emitted_types(NodeId n, const gantry_op_desc& d) {
     }
   } else if (definitions_.infers(op)) {
     GANTRY_TRY(definitions_.infer_emitted(g_, n));
-  } else if (d.output_count != 0) {
+  } else if (d.output_count != 0 && kind_ != Kind::read) {
     return wrong_argument("no open plugin defines " + op_text(op) +
                           ", so its results need output_types, or its owner a place in depends");
   }
@@ -139,7 +142,7 @@ Status Call::set_emitted_types(NodeId n, const gantry_op_desc& d) {
 
 Status Call::emit(const gantry_op_desc* desc, gantry_value* outputs) {
   constexpr std::uint64_t kMostOutputs = 1024;
-  if (kind_ != Kind::convert && kind_ != Kind::pattern) return not_here("emit", text(kind_));
+  if (kind_ == Kind::infer || kind_ == Kind::fold) return not_here("emit", text(kind_));
   GANTRY_ASSIGN(const gantry_op_desc d, take_struct(desc, "gantry_op_desc"));
   GANTRY_ASSIGN(const Op op, take_op(d));
   GANTRY_ASSIGN(const std::vector<ValueId> operands, take_operands(d.inputs));
@@ -168,6 +171,12 @@ gantry_value Call::add_constant(Constant c) {
   return v.index;
 }
 
+bool Call::within_file(const std::byte* data, std::uint64_t size) const {
+  const std::less_equal<const std::byte*> before;
+  return size != 0 && size <= file_.size() && before(file_.data(), data) &&
+         before(data, file_.data() + (file_.size() - size));
+}
+
 Status Call::constant(const gantry_type* type, gantry_bytes elements, gantry_value* out) {
   if (kind_ == Kind::infer) return not_here("constant", text(kind_));
   if (!out) return wrong_argument("constant has nowhere to put the value");
@@ -181,6 +190,10 @@ Status Call::constant(const gantry_type* type, gantry_bytes elements, gantry_val
   }
   const auto* data = static_cast<const std::byte*>(elements.data);
   if (!data && *size != 0) return wrong_argument("the elements of a constant are null");
+  if (t.dtype != DType::boolean && within_file(data, *size)) {
+    *out = add_constant(Constant::view(t.dtype, t.sizes(), file_owner_, {data, static_cast<std::size_t>(*size)}));
+    return {};
+  }
   std::vector<std::byte> bytes(data, data + *size);
   if (t.dtype == DType::boolean && std::ranges::any_of(bytes, [](std::byte b) { return b > std::byte{1}; })) {
     return wrong_argument("an element of a constant of booleans is neither 0 nor 1");
@@ -269,6 +282,32 @@ Status Call::replace(gantry_value old_value, gantry_value new_value) {
   GANTRY_TRY(check_replacement(from, to));
   GANTRY_ASSIGN(Type type, agreed_type(from, to));
   replacements_.push_back({from, to, std::move(type)});
+  return {};
+}
+
+// ---- reading a file ----
+
+Status Call::add_input(gantry_str name, const gantry_type* type, gantry_value* out) {
+  if (kind_ != Kind::read) return not_here("add_input", text(kind_));
+  if (!out) return wrong_argument("add_input has nowhere to put the value");
+  GANTRY_ASSIGN(const std::string_view text, take_name(name, "the name of an input"));
+  GANTRY_ASSIGN(Type t, take_type(type, "the type of an input"));
+  const std::vector<std::string>& names = g_.region(g_.main()).input_names;
+  if (std::ranges::find(names, text) != names.end()) {
+    return wrong_argument("two inputs are named '" + std::string(text) + "'");
+  }
+  *out = g_.add_input(g_.main(), text, std::move(t)).index;
+  return {};
+}
+
+Status Call::add_output(gantry_str name, gantry_value v) {
+  if (kind_ != Kind::read) return not_here("add_output", text(kind_));
+  GANTRY_ASSIGN(const std::string_view text, take_name(name, "the name of an output"));
+  GANTRY_ASSIGN(const ValueId id, take_value(v, "output"));
+  for (const Output& o : g_.region(g_.main()).outputs) {
+    if (o.name == text) return wrong_argument("two outputs are named '" + std::string(text) + "'");
+  }
+  g_.add_output(g_.main(), text, id);
   return {};
 }
 

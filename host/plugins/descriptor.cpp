@@ -107,6 +107,21 @@ Status check(const gantry_option& o, const std::string& record) {
   return {};
 }
 
+Status check(const gantry_format& f, const std::string& record) {
+  constexpr std::uint64_t kMostMagic = 64;
+  GANTRY_TRY(take_name(f.name, record + ".name"));
+  GANTRY_TRY(take_name(f.dialect, record + ".dialect"));
+  GANTRY_TRY(check_texts(f.extensions, record + ".extensions"));
+  GANTRY_TRY(take_array(static_cast<const std::byte*>(f.magic.data), f.magic.size, record + ".magic", kMostMagic));
+  if (f.magic.size == 0 && f.extensions.size == 0) return wrong_argument(record + " has neither magic nor extensions");
+  for (std::uint64_t i = 0; i < f.extensions.size; ++i) {
+    if (view(f.extensions.data[i]).front() != '.')
+      return wrong_argument(record + ".extensions are written with the dot");
+  }
+  if (!f.read) return wrong_argument(record + ".read is null");
+  return {};
+}
+
 template <class T>
 Status check_records(const T* const* records, std::uint64_t count, const std::string& field) {
   GANTRY_ASSIGN(const auto list, take_array(records, count, field));
@@ -128,6 +143,10 @@ Status check_distinct(const Manifest& m) {
   std::set<std::string_view> names;
   for (const ManifestOption& o : m.options) {
     if (!names.insert(o.name).second) return wrong_argument("two options are named '" + o.name + "'");
+  }
+  names.clear();
+  for (const ManifestFormat& f : m.formats) {
+    if (!names.insert(f.name).second) return wrong_argument("two formats are named '" + f.name + "'");
   }
   for (std::size_t i = 0; i < m.rows.size(); ++i) {
     const ManifestRow& a = m.rows[i];
@@ -156,6 +175,7 @@ Status check_all(const gantry_plugin& d, const std::filesystem::path& library) {
   GANTRY_TRY(check_records(d.patterns, d.pattern_count, "patterns"));
   GANTRY_TRY(check_records(d.operators, d.operator_count, "operators"));
   GANTRY_TRY(check_records(d.options, d.option_count, "options"));
+  GANTRY_TRY(check_records(d.formats, d.format_count, "formats"));
   return check_distinct(manifest_of(d, library));
 }
 
@@ -173,6 +193,16 @@ ManifestRow row(ManifestRow::Kind kind, const gantry_op_key& k) {
 std::vector<std::string> strings(gantry_strs list) {
   std::vector<std::string> out;
   for (std::uint64_t i = 0; i < list.size; ++i) out.emplace_back(view(list.data[i]));
+  return out;
+}
+
+std::string hexadecimal(std::string_view bytes) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string out;
+  for (const char c : bytes) {
+    const auto u = static_cast<unsigned char>(c);
+    out += {kDigits[u >> 4], kDigits[u & 15]};
+  }
   return out;
 }
 
@@ -224,6 +254,12 @@ Manifest manifest_of(const gantry_plugin& d, const std::filesystem::path& librar
     m.options.push_back({std::string(view(o->name)), std::string(option_type(*o)), std::string(view(o->default_text)),
                          std::string(view(o->help))});
   }
+  for (const gantry_format* f : records(d.formats, d.format_count)) {
+    m.formats.push_back(
+        {std::string(view(f->name)), std::string(view(f->dialect)), strings(f->extensions),
+         hexadecimal({static_cast<const char*>(f->magic.data), static_cast<std::size_t>(f->magic.size)})});
+  }
+  std::sort(m.formats.begin(), m.formats.end());
   return m;
 }
 

@@ -74,6 +74,12 @@ gantry_status message(gantry_context* c, gantry_severity severity, gantry_str te
 gantry_status has_definition(gantry_context* c, gantry_str dialect, gantry_str domain, gantry_str op) {
   return guarded(c, [&](Call& call) { return call.has_definition(dialect, domain, op); });
 }
+gantry_status add_input(gantry_context* c, gantry_str name, const gantry_type* type, gantry_value* out) {
+  return guarded(c, [&](Call& call) { return call.add_input(name, type, out); });
+}
+gantry_status add_output(gantry_context* c, gantry_str name, gantry_value v) {
+  return guarded(c, [&](Call& call) { return call.add_output(name, v); });
+}
 
 constexpr gantry_host kHost = {
     .struct_size = sizeof(gantry_host),
@@ -94,6 +100,8 @@ constexpr gantry_host kHost = {
     .set_type = set_type,
     .message = message,
     .has_definition = has_definition,
+    .add_input = add_input,
+    .add_output = add_output,
 };
 
 }  // namespace

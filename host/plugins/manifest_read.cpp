@@ -35,6 +35,9 @@
 //   options = [                         # before the groups: name, type (bool, int, float, string), default, help
 //     ["fast_erf", "bool", "false", "Erf by a shorter polynomial, within 1e-4"],
 //   ]
+//   formats = [                         # files that it reads: name, dialect, extensions, first bytes in hexadecimal
+//     ["Keras HDF5", "keras", [".h5", ".hdf5"], "894844460d0a1a0a"],
+//   ]
 #include <algorithm>
 #include <charconv>
 #include <fstream>
@@ -149,11 +152,12 @@ class Reader {
     }
     if (v.key == "depends") return texts_in(i, m_.depends);
     if (v.key == "options") return options(i);
+    if (v.key == "formats") return formats(i);
     if (v.key == "converters") return group(i, ManifestRow::Kind::converter, &Reader::operators);
     if (v.key == "operators") return group(i, ManifestRow::Kind::op_definition, &Reader::operators);
     if (v.key == "patterns") return group(i, ManifestRow::Kind::pattern, &Reader::patterns);
     return unknown_key(v, {"manifest_version", "id", "version", "license", "library", "description", "abi", "depends",
-                           "options", "converters", "operators", "patterns"});
+                           "options", "formats", "converters", "operators", "patterns"});
   }
 
   Status text(const TomlValue& v, std::string& to) const {
@@ -271,6 +275,25 @@ class Reader {
     return {};
   }
 
+  Status formats(std::size_t list) {
+    if (value(list).kind != Kind::list) return wrong(value(list), "a list of rows is expected here");
+    for (const std::size_t i : inside(list)) {
+      GANTRY_TRY(cells(i, 3, 4, R"(["Keras HDF5", "keras", [".h5"], "894844460d0a1a0a"])"));
+      ManifestFormat& f = m_.formats.emplace_back();
+      GANTRY_TRY(name(cells_[0], f.name));
+      GANTRY_TRY(name(cells_[1], f.dialect));
+      GANTRY_TRY(texts_in(cells_[2], f.extensions));
+      if (cells_.size() < 4) continue;
+      const TomlValue& magic = value(cells_[3]);
+      const bool digits = magic.text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+      if (magic.kind != Kind::text || magic.text.size() % 2 != 0 || !digits) {
+        return wrong(magic, "first bytes are written as a text of hexadecimal digits, two a byte");
+      }
+      f.magic = magic.text;
+    }
+    return {};
+  }
+
   Status finish() {
     const TomlValue& document = value(0);
     if (m_.id.empty()) return wrong(document, "id is missing");
@@ -303,6 +326,7 @@ Result<Manifest> manifest_from_text(const std::string& text, const std::filesyst
   GANTRY_TRY(Reader(*tape, m).run());
   if (!std::is_sorted(m.rows.begin(), m.rows.end())) std::sort(m.rows.begin(), m.rows.end());
   std::sort(m.depends.begin(), m.depends.end());
+  std::sort(m.formats.begin(), m.formats.end());
   return m;
 }
 

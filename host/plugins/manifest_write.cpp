@@ -129,6 +129,11 @@ std::vector<std::string> differences(const Manifest& manifest, const Manifest& l
     for (ManifestOption& o : *options) o.help.clear();  // is for people, and may be worded anew by hand
     std::sort(options->begin(), options->end());
   }
+  const auto format = [](const ManifestFormat& f) {
+    return "format " + f.name + " (" + f.dialect + ", " + toml_list(f.extensions) + ", " + f.magic + ")";
+  };
+  only_in(manifest.formats, library.formats, format, " is in the manifest only");
+  only_in(library.formats, manifest.formats, format, " is in the library only");
   only_in(listed, registered, option, " is in the manifest only");
   only_in(registered, listed, option, " is in the library only");
   return found;
@@ -158,6 +163,14 @@ std::string write_manifest(const Manifest& m) {
     for (const ManifestOption& o : options) {
       out += "  [" + toml_quoted(o.name) + ", " + toml_quoted(o.type) + ", " + toml_quoted(o.default_text) + ", " +
              toml_quoted(o.help) + "],\n";
+    }
+    out += "]\n";
+  }
+  if (!m.formats.empty()) {
+    out += "formats = [\n";
+    for (const ManifestFormat& f : m.formats) {
+      out += "  [" + toml_quoted(f.name) + ", " + toml_quoted(f.dialect) + ", " + plugins::toml_list(f.extensions) +
+             ", " + toml_quoted(f.magic) + "],\n";
     }
     out += "]\n";
   }

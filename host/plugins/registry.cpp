@@ -2,9 +2,9 @@
 
 #include <utility>
 
+#include "host/plugins/registry_impl.hpp"
 #include "host/plugins/search.hpp"
 #include "host/plugins/session.hpp"
-#include "host/plugins/store.hpp"
 
 namespace gantry {
 namespace {
@@ -50,11 +50,6 @@ class Discovery {
 };
 
 }  // namespace
-
-struct PluginRegistry::Impl {
-  std::vector<std::filesystem::path> folders;
-  std::unique_ptr<plugins::PluginStore> store;
-};
 
 PluginRegistry::PluginRegistry(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 PluginRegistry::~PluginRegistry() = default;

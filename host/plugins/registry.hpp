@@ -5,11 +5,13 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "host/ir/graph.hpp"
 #include "host/ir/result.hpp"
 #include "host/passes/extensions.hpp"
 #include "host/report/report.hpp"
@@ -48,6 +50,13 @@ struct ManifestOption {
   auto operator<=>(const ManifestOption&) const = default;
 };
 
+struct ManifestFormat {
+  std::string name, dialect;
+  std::vector<std::string> extensions;
+  std::string magic;  // bytes in hexadecimal
+  auto operator<=>(const ManifestFormat&) const = default;
+};
+
 struct Manifest {
   std::filesystem::path file;                              // where it was read
   std::string id, version, license, description, library;  // library: file name beside the manifest
@@ -55,6 +64,7 @@ struct Manifest {
   std::vector<std::string> depends;
   std::vector<ManifestRow> rows;
   std::vector<ManifestOption> options;
+  std::vector<ManifestFormat> formats;
 };
 
 /// Errors: plugin_manifest with file:line:column.
@@ -73,6 +83,14 @@ class PluginRegistry {
   ~PluginRegistry();
 
   const std::vector<Manifest>& manifests() const;
+  /// The format of a file that a plugin reads: by its first bytes, then by its extension. null if none does.
+  const ManifestFormat* format_of(const std::filesystem::path& path, std::span<const std::byte> bytes) const;
+  /// Reads a file of such a format; `owner` keeps `bytes` alive. Types may be unknown. Errors: input_malformed,
+  /// declined and what opening the plugin gives.
+  Result<Graph> read(const ManifestFormat& format, const std::filesystem::path& path, std::shared_ptr<const void> owner,
+                     std::span<const std::byte> bytes, Report& report);
+  /// Dialects from one to another, both included, by the fewest steps that converters offer; empty if there is no way.
+  std::vector<std::string> dialect_path(std::string_view from, std::string_view to) const;
   /// Extensions of one conversion; `source` (may be null) infers operators of the reader's dialect.
   std::unique_ptr<Extensions> extensions(const Semantics* source, Report& report);
   /// Folders that were searched, in order (for "no manifest on the search path offers it").

@@ -91,7 +91,10 @@ Status Session::activate(std::size_t manifest, const std::string& reason, std::s
   active_[manifest] = true;
   ++opened;
   const Manifest& m = *plugin->manifest;
-  report_.plugins.push_back({m.id, m.version, m.library, reason, plugin->seconds});
+  // A plugin that read the file is in the report already.
+  if (std::ranges::find(report_.plugins, m.id, &PluginRecord::id) == report_.plugins.end()) {
+    report_.plugins.push_back({m.id, m.version, m.library, reason, plugin->seconds});
+  }
   GANTRY_TRY(add(*plugin));
   for (const std::string& id : m.depends) {
     const auto other = store_.find(id);

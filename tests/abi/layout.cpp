@@ -70,6 +70,7 @@ constexpr Row kRows[] = {
     FIELD(gantry_host, option), FIELD(gantry_host, emit), FIELD(gantry_host, constant),
     FIELD(gantry_host, constant_transform), FIELD(gantry_host, set_results), FIELD(gantry_host, replace),
     FIELD(gantry_host, set_type), FIELD(gantry_host, message), FIELD(gantry_host, has_definition),
+    FIELD(gantry_host, add_input), FIELD(gantry_host, add_output),
     STRUCT(gantry_op_key),
     FIELD(gantry_op_key, dialect), FIELD(gantry_op_key, domain), FIELD(gantry_op_key, op),
     FIELD(gantry_op_key, min_version), FIELD(gantry_op_key, max_version),
@@ -86,6 +87,12 @@ constexpr Row kRows[] = {
     FIELD(gantry_operator, fold_data), FIELD(gantry_operator, min_rank), FIELD(gantry_operator, max_rank),
     FIELD(gantry_operator, dtypes), FIELD(gantry_operator, note), FIELD(gantry_operator, operand_dtypes),
     FIELD(gantry_operator, layout),
+    STRUCT(gantry_file),
+    FIELD(gantry_file, struct_size), FIELD(gantry_file, reserved), FIELD(gantry_file, path), FIELD(gantry_file, bytes),
+    STRUCT(gantry_format),
+    FIELD(gantry_format, struct_size), FIELD(gantry_format, reserved), FIELD(gantry_format, name),
+    FIELD(gantry_format, dialect), FIELD(gantry_format, extensions), FIELD(gantry_format, magic),
+    FIELD(gantry_format, read), FIELD(gantry_format, data),
     STRUCT(gantry_option),
     FIELD(gantry_option, struct_size), FIELD(gantry_option, kind), FIELD(gantry_option, boolean),
     FIELD(gantry_option, reserved), FIELD(gantry_option, name), FIELD(gantry_option, default_text),
@@ -97,6 +104,7 @@ constexpr Row kRows[] = {
     FIELD(gantry_plugin, converters), FIELD(gantry_plugin, converter_count), FIELD(gantry_plugin, patterns),
     FIELD(gantry_plugin, pattern_count), FIELD(gantry_plugin, operators), FIELD(gantry_plugin, operator_count),
     FIELD(gantry_plugin, options), FIELD(gantry_plugin, option_count),
+    FIELD(gantry_plugin, formats), FIELD(gantry_plugin, format_count),
 };
 #undef STRUCT
 #undef FIELD

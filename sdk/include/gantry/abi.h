@@ -3,7 +3,7 @@
  * (pointer, length) views, opaque handles and function pointers.
  *
  * A plugin is a shared library that exports one symbol, gantry_plugin_entry, which returns a constant descriptor. The
- * descriptor lists what the plugin brings: converters, patterns, operator definitions, options. The host calls
+ * descriptor lists what the plugin brings: converters, patterns, operator definitions, formats, options. The host calls
  * the functions in those records and hands each a table of host functions and a context.
  *
  * Ownership and lifetime
@@ -208,6 +208,10 @@ typedef struct gantry_host {
   gantry_status (*message)(gantry_context*, gantry_severity, gantry_str text);
   /* GANTRY_OK if some open plugin, or the host, defines the operator; else GANTRY_ABSENT. */
   gantry_status (*has_definition)(gantry_context*, gantry_str dialect, gantry_str domain, gantry_str op);
+
+  /* Reading a file (gantry_format). Names of inputs are distinct, those of outputs too. */
+  gantry_status (*add_input)(gantry_context*, gantry_str name, const gantry_type*, gantry_value* out);
+  gantry_status (*add_output)(gantry_context*, gantry_str name, gantry_value);
 } gantry_host;
 
 /* ---- what a plugin brings -------------------------------------------------------------------------------------- */
@@ -262,6 +266,28 @@ typedef struct gantry_operator {
                                   logical order of every operand and result */
 } gantry_operator;
 
+/* A file that is to be read. */
+typedef struct gantry_file {
+  uint32_t struct_size;
+  uint32_t reserved;
+  gantry_str path;             /* as the user gave it; files that belong to it are looked for in its folder only */
+  gantry_bytes bytes;          /* the whole file, mapped. A constant whose elements lie within is not copied */
+} gantry_file;
+
+/* Reads files of one kind into a graph: add_input, then constant and emit in the order of computation, then add_output.
+ * What emit makes may have no known types. `read` returns GANTRY_DECLINED with a reason where the file is sound but
+ * holds what cannot be read, GANTRY_ERROR with a reason where it is damaged. */
+typedef struct gantry_format {
+  uint32_t struct_size;
+  uint32_t reserved;
+  gantry_str name;             /* for people and the report: "Keras HDF5" */
+  gantry_str dialect;          /* of the nodes that it makes */
+  gantry_strs extensions;      /* with the dot, in lower case; the first bytes decide before them */
+  gantry_bytes magic;          /* how such files begin; may be empty: by extension alone */
+  gantry_status (*read)(const gantry_host*, gantry_context*, const gantry_file*, const void* data);
+  const void* data;
+} gantry_format;
+
 typedef struct gantry_option {
   uint32_t struct_size;
   gantry_attr_kind kind;       /* GANTRY_ATTR_INT, _FLOAT, _STRING; booleans are ints with boolean = 1 */
@@ -288,6 +314,8 @@ typedef struct gantry_plugin {
   uint64_t operator_count;
   const gantry_option* const* options;
   uint64_t option_count;
+  const gantry_format* const* formats;
+  uint64_t format_count;
 } gantry_plugin;
 
 #if defined(__GNUC__)

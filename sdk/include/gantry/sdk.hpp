@@ -18,6 +18,7 @@
 #include "gantry/abi.h"
 #include "gantry/sdk/core.hpp"
 #include "gantry/sdk/emit.hpp"
+#include "gantry/sdk/format.hpp"
 #include "gantry/sdk/graph.hpp"
 #include "gantry/sdk/infer.hpp"
 #include "gantry/sdk/register.hpp"

@@ -119,6 +119,12 @@ class Emit {
   Emit(const Call& call, std::string_view dialect, std::string_view domain = {})
       : call_(call), dialect_(dialect), domain_(domain) {}
   const Call& call() const { return call_; }
+  /// The same, for nodes of a name of their own instead of that of the node that the call is about.
+  Emit named(std::string_view name) const {
+    Emit e = *this;
+    e.name_ = name;
+    return e;
+  }
   bool tflite() const { return dialect_ == "tflite"; }
 
   // ---- nodes ----
@@ -148,6 +154,7 @@ class Emit {
     d.dialect = view(dialect_);
     d.domain = view(domain);
     d.op = view(name);
+    d.name = view(name_);
     d.inputs = {in.data(), in.size()};
     d.attributes = attrs.data();
     d.attribute_count = attrs.size();
@@ -388,7 +395,7 @@ class Emit {
   }
 
   const Call& call_;
-  std::string_view dialect_, domain_;
+  std::string_view dialect_, domain_, name_;
 };
 
 }  // namespace gantry::sdk

@@ -125,7 +125,10 @@ gantry_status guarded(const gantry_host* host, gantry_context* context, gantry_n
   };
   try {
     const Call call{host, context, id};
-    return body(call, Node(call, id));
+    if constexpr (std::is_invocable_v<F&, const Call&>)
+      return body(call);
+    else
+      return body(call, Node(call, id));
   } catch (const Declined& d) {
     say(d.what());
     return GANTRY_DECLINED;
@@ -195,6 +198,7 @@ struct Registry {
   std::deque<gantry_pattern> patterns;
   std::deque<gantry_operator> operators;
   std::deque<gantry_option> options;
+  std::deque<gantry_format> formats;
   std::deque<ConverterData> converter_data;
   std::deque<PatternData> pattern_data;
   std::deque<InferBy> infer_data;
@@ -204,6 +208,7 @@ struct Registry {
   std::vector<const gantry_pattern*> pattern_list;
   std::vector<const gantry_operator*> operator_list;
   std::vector<const gantry_option*> option_list;
+  std::vector<const gantry_format*> format_list;
   gantry_plugin plugin{};
 
   static Registry& get() {
@@ -350,6 +355,7 @@ const gantry_plugin* describe_plugin(std::string_view id, std::string_view versi
   p.patterns = r.pattern_list.data(), p.pattern_count = r.pattern_list.size();
   p.operators = r.operator_list.data(), p.operator_count = r.operator_list.size();
   p.options = r.option_list.data(), p.option_count = r.option_list.size();
+  p.formats = r.format_list.data(), p.format_count = r.format_list.size();
   p.struct_size = sizeof p;
   return &p;
 }
