@@ -65,9 +65,8 @@ Value exact_product(const Emit& emit, const Factor& a, const Factor& b, std::int
   return join(join(whole(x.high, y.high), whole(x.high, y.low)), join(whole(x.low, y.high), whole(x.low, y.low)));
 }
 
-// ---- matrices ----
+}  // namespace
 
-/// One for each row of a, or each column of b: shaped to broadcast against the matrix.
 Value row_parameter(const Emit& emit, const Value& p) {
   if (!p || p.rank() != 1) return p;
   return p.dim(0) == 1 ? emit.reshape(p, {}) : emit.reshape(p, {p.dim(0), 1});
@@ -89,6 +88,8 @@ Value exact_matmul(const Emit& emit, const Value& a, const Value& a_zero, const 
   }
   return exact_product(emit, x, y, terms, [&](const Value& l, const Value& r) { return emit.op("MatMul", {l, r}); });
 }
+
+namespace {
 
 // ---- convolutions ----
 
