@@ -1,5 +1,5 @@
-// Attention. Y = softmax(cap(scale * Q K^T) + bias) V, where the bias is the mask, what lies behind the causal frontier or
-// outside the window, and the padding of an external cache. Operator: ONNX operator specification, Attention.
+// Attention. Y = softmax(cap(scale * Q K^T) + bias) V, where the bias is the mask, what lies behind the causal frontier
+// or outside the window, and the padding of an external cache. Operator: ONNX operator specification, Attention.
 #include "attention.hpp"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ struct Bias {
 };
 
 struct Attention {
-  Value q, k, v;       // [b, heads, sequence, size]
-  Value nonpad;        // [b], valid keys
+  Value q, k, v;          // [b, heads, sequence, size]
+  Value nonpad;           // [b], valid keys
   std::int64_t past = 0;  // length of the cache, -1 if not known
   Value past_key;
 };

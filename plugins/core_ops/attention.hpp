@@ -1,5 +1,6 @@
 // Scaled dot-product attention in parts, float32 throughout: heads, scores, bias, probabilities, result. K and V have
-// kv heads; query head h reads kv head h / (q heads / kv heads), so the query heads of one group are rows of one matrix.
+// kv heads; query head h reads kv head h / (q heads / kv heads), so the query heads of one group are rows of one
+// matrix.
 #pragma once
 
 #include "floats.hpp"

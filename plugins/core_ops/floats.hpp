@@ -1,4 +1,5 @@
-// Arithmetic in float32 for operators whose kernels take nothing else: other floats come in by a cast and go back by one.
+// Arithmetic in float32 for operators whose kernels take nothing else: other floats come in by a cast and go back by
+// one.
 #pragma once
 
 #include "common.hpp"

@@ -1,6 +1,7 @@
 // Products of quantized matrices and convolutions, in terms of float32 MatMul and Conv: MatMulInteger, ConvInteger,
 // QLinearMatMul, QLinearConv. Sums of integers are exact in float32 while they stay below 2^24. Where they may not, an
-// operand is split, x = 16 * high + low, and the parts' sums are joined in int32. Operators: ONNX operator specification.
+// operand is split, x = 16 * high + low, and the parts' sums are joined in int32. Operators: ONNX operator
+// specification.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -36,7 +37,8 @@ Factor factor(const Emit& emit, const Value& x, const Value& zero_point) {
   const bool scalar = zero_point.constant() && zero_point.elements() == 1;
   if (scalar && zero_point.read<float>()[0] == 0) return f;
   if (scalar && x.constant() && x.rank() > 0)
-    f.v = emit.shift_constant(f.v, 0, std::vector<float>(static_cast<std::size_t>(x.dim(0)), -zero_point.read<float>()[0]));
+    f.v = emit.shift_constant(f.v, 0,
+                              std::vector<float>(static_cast<std::size_t>(x.dim(0)), -zero_point.read<float>()[0]));
   else
     f.v = emit.sub(f.v, emit.cast(zero_point, DType::float32));
   return f;
@@ -60,7 +62,8 @@ Value exact_product(const Emit& emit, const Factor& a, const Factor& b, std::int
   const auto join = [&](const Value& high, const Value& low) { return emit.add(emit.mul(high, 16), low); };
   const Halves x = split(emit, a.v);
   if (16 * sum < kExact) return join(whole(x.high, b.v), whole(x.low, b.v));
-  decline_if(16 * 16 * n >= kExact, "sums of ", terms, " products are beyond what is exact in float32, 2^24, even in parts");
+  decline_if(16 * 16 * n >= kExact, "sums of ", terms,
+             " products are beyond what is exact in float32, 2^24, even in parts");
   const Halves y = split(emit, b.v);
   return join(join(whole(x.high, y.high), whole(x.high, y.low)), join(whole(x.low, y.high), whole(x.low, y.low)));
 }
@@ -93,7 +96,8 @@ namespace {
 
 // ---- convolutions ----
 
-Value exact_conv(const Node& node, const Emit& emit, const Value& x, const Value& x_zero, const Value& w, Value w_zero) {
+Value exact_conv(const Node& node, const Emit& emit, const Value& x, const Value& x_zero, const Value& w,
+                 Value w_zero) {
   const Dims filter = w.static_dims();
   decline_if(filter.size() < 3, "weights of rank ", filter.size());
   std::int64_t terms = 1;
@@ -112,7 +116,8 @@ Value exact_conv(const Node& node, const Emit& emit, const Value& x, const Value
     double top = 0;
     for (std::size_t o = 0; o < list.size(); o += static_cast<std::size_t>(terms)) {
       double sum = 0;
-      for (std::int64_t k = 0; k < terms; ++k) sum += std::abs(static_cast<double>(list[o + static_cast<std::size_t>(k)]));
+      for (std::int64_t k = 0; k < terms; ++k)
+        sum += std::abs(static_cast<double>(list[o + static_cast<std::size_t>(k)]));
       top = std::max(top, sum);
     }
     b.row_sum = top;
@@ -136,7 +141,8 @@ Value factor_of_scales(const Emit& emit, const Value& x, const Value& w, const V
 Value requantize(const Emit& emit, const Value& sums, const Value& factor, Value zero_point, DType t) {
   const Value scaled = emit.mul(emit.cast(sums, DType::float32), factor);
   if (zero_point && zero_point.rank() == 1) zero_point = emit.reshape(zero_point, {});
-  return emit.op("QuantizeLinear", {scaled, emit.scalar(DType::float32, 1), zero_point ? zero_point : emit.scalar(t, 0)});
+  return emit.op("QuantizeLinear",
+                 {scaled, emit.scalar(DType::float32, 1), zero_point ? zero_point : emit.scalar(t, 0)});
 }
 
 }  // namespace

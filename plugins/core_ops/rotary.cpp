@@ -70,7 +70,8 @@ GANTRY_CONVERT(onnx, "RotaryEmbedding", since(23), to(tflite)) {
     y = emit.op("GATHER", {y, emit.constant<std::int32_t>({turned}, woven)}, {{"axis", 3}, {"batch_dims", 0}});
   }
   if (rest) y = concatenation(emit, {y, rest}, 3);
-  y = packed ? reshape_one_unknown(emit, y, {y.dim(0), y.dim(1), y.dim(2) * y.dim(3)}) : emit.transpose(y, {0, 2, 1, 3});
+  y = packed ? reshape_one_unknown(emit, y, {y.dim(0), y.dim(1), y.dim(2) * y.dim(3)})
+             : emit.transpose(y, {0, 2, 1, 3});
   return from_float32(emit, y, input.dtype());
 }
 
