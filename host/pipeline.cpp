@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 struct Source {
   Graph graph;
   std::unique_ptr<Semantics> semantics;
+  std::vector<fs::path> external_files;  // that hold its weights
 };
 
 // ---- the stages ----
@@ -110,6 +111,17 @@ Status check_output(const fs::path& input, const fs::path& output, const Pipelin
   return {};
 }
 
+Status check_external(const fs::path& output, const Source& source) {
+  std::error_code ec;
+  for (const fs::path& file : source.external_files) {
+    if (!fs::equivalent(file, output, ec)) continue;
+    return error(Code::usage, "the output is a file that holds weights of the input, which Gantry never changes")
+        .at(output.string())
+        .try_this("name another output");
+  }
+  return {};
+}
+
 Result<Source> read_source(const fs::path& input, const PipelineOptions& options, PluginRegistry& registry,
                            Report& report) {
   GANTRY_ASSIGN(const std::shared_ptr<const MappedFile> file, MappedFile::open(input));
@@ -120,20 +132,22 @@ Result<Source> read_source(const fs::path& input, const PipelineOptions& options
       report.from_dialect = "onnx";
       GANTRY_ASSIGN(onnx_format::ReadResult read, onnx_format::read(input, {.shapes = options.shapes}));
       for (Diagnostic& d : read.notes) report.add(std::move(d));
-      return Source{std::move(read.graph), std::move(read.semantics)};
+      std::vector<fs::path> external = std::move(read.external_files);
+      if (options.on_external_file) std::ranges::for_each(external, options.on_external_file);
+      return Source{std::move(read.graph), std::move(read.semantics), std::move(external)};
     }
     case FileFormat::tflite: {
       report.from_dialect = "tflite";
       if (!options.shapes.empty()) return error(Code::usage, "shapes of a TFLite file cannot be set");
       GANTRY_ASSIGN(Graph graph, tflite_format::read(input));
-      return Source{std::move(graph), nullptr};
+      return Source{std::move(graph), nullptr, {}};
     }
     default: {
       if (const ManifestFormat* f = registry.format_of(input, file->bytes())) {
         report.from_dialect = f->dialect;
         if (!options.shapes.empty()) return error(Code::usage, "shapes of " + f->name + " files cannot be set");
         GANTRY_ASSIGN(Graph graph, registry.read(*f, input, file, file->bytes(), report));
-        return Source{std::move(graph), onnx_format::make_semantics()};  // of what it may become on the way
+        return Source{std::move(graph), onnx_format::make_semantics(), {}};  // of what it may become on the way
       }
       const std::string what = format == FileFormat::empty ? "empty" : describe_bytes(file->bytes());
       return error(format == FileFormat::empty ? Code::input_malformed : Code::input_format,
@@ -247,17 +261,29 @@ void add_metadata(Graph& g, const fs::path& input, const std::string& io_layout)
   g.metadata["gantry.io_layout"] = io_layout;
 }
 
+tflite_format::WriteOptions write_options(const fs::path& input) {
+  return {.description = "converted by Gantry from " + input.filename().string()};
+}
+
+// Whether the writer would take the graph.
+Status check_writable(Graph& g, const fs::path& input, const PipelineOptions& options) {
+  if (options.target != "tflite") return {};
+  add_metadata(g, input, options.layout.io);
+  GANTRY_TRY(tflite_format::plan(g, write_options(input)));
+  return {};
+}
+
 Status convert_and_write(const fs::path& input, const fs::path& output, const PipelineOptions& options,
                          PluginRegistry& plugins, Report& report) {
   if (!output.empty()) GANTRY_TRY(check_output(input, output, options));
   GANTRY_ASSIGN(Source source, convert_source(input, options, plugins, report));
-  if (options.dry_run) return {};
+  GANTRY_TRY(check_external(output, source));
+  if (options.dry_run) return check_writable(source.graph, input, options);
   if (output.empty()) return error(Code::usage, "no output was named");
   add_metadata(source.graph, input, options.layout.io);
   if (options.on_progress) options.on_progress("write", 0, 1);
   GANTRY_ASSIGN(const tflite_format::WriteStats stats,
-                tflite_format::write(source.graph, output,
-                                     {.description = "converted by Gantry from " + input.filename().string()}));
+                tflite_format::write(source.graph, output, write_options(input)));
   report.output_bytes = stats.file_bytes;
   report.weight_bytes = stats.weight_bytes;
   return {};
@@ -286,8 +312,8 @@ Status convert_file(const fs::path& input, const fs::path& output, const Pipelin
 
 Status check_file(const fs::path& input, const PipelineOptions& options, PluginRegistry& plugins, Report& report) {
   return recorded(input, options, report, [&]() -> Status {
-    GANTRY_TRY(convert_source(input, options, plugins, report));
-    return {};
+    GANTRY_ASSIGN(Source source, convert_source(input, options, plugins, report));
+    return check_writable(source.graph, input, options);
   });
 }
 

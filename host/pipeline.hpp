@@ -26,6 +26,7 @@ struct PipelineOptions {
   std::set<std::string, std::less<>> dump;                  // pass names to dump before and after; "*" = all
   std::function<void(std::string_view title, const Graph&)> on_dump;
   std::function<void(std::string_view stage, std::size_t done, std::size_t total)> on_progress;
+  std::function<void(const std::filesystem::path&)> on_external_file;  // of weights, after reading
   bool allow_custom = false;
   LayoutSettings layout;
   bool dry_run = false;  // everything but writing

@@ -34,11 +34,14 @@ std::string coverage_text(const Report& r) {
 
 Status run(Invocation& run) {
   const std::filesystem::path input = run.args.get("IN");
-  GANTRY_ASSIGN(const PipelineOptions options, run.pipeline_options(input));
+  GANTRY_ASSIGN(const PipelineOptions options, run.pipeline_options());
   GANTRY_ASSIGN(const auto plugins, run.open_plugins());
   Report& report = run.report;
   Status status = check_file(input, options, *plugins, report);
-  if (!status.ok() && !unsupported(status.error())) return status;
+  if (!status.ok() && !unsupported(status.error())) {
+    if (run.args.has("--json")) run.out(render_json(report) + "\n");
+    return status;
+  }
 
   run.findings_shown = true;
   run.summary = coverage_text(report);

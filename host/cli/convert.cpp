@@ -15,7 +15,7 @@ Status run(Invocation& run) {
     return error(Code::usage, "--verify needs the output that --dry-run does not write")
         .try_this("leave one of them out");
 
-  GANTRY_ASSIGN(const PipelineOptions options, run.pipeline_options(input));
+  GANTRY_ASSIGN(const PipelineOptions options, run.pipeline_options());
   GANTRY_ASSIGN(VerifyRequest comparison, verify_request(run));
   GANTRY_ASSIGN(const auto plugins, run.open_plugins());
   GANTRY_TRY(convert_file(input, output, options, *plugins, run.report));

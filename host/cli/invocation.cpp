@@ -26,9 +26,13 @@ std::filesystem::path user_config() {
   return {};
 }
 
+/// Also of files that are not there yet.
 bool same_file(const std::string& a, const std::string& b) {
+  if (a.empty() || b.empty()) return false;
   std::error_code ec;
-  return !a.empty() && !b.empty() && std::filesystem::equivalent(a, b, ec) && !ec;
+  if (std::filesystem::equivalent(a, b, ec) && !ec) return !std::filesystem::is_character_file(a, ec);
+  const std::filesystem::path x = std::filesystem::weakly_canonical(std::filesystem::absolute(a, ec), ec);
+  return !ec && x == std::filesystem::weakly_canonical(std::filesystem::absolute(b, ec), ec) && !ec;
 }
 
 bool same_finding(const Diagnostic& a, const Diagnostic& b) {
@@ -134,8 +138,15 @@ Status Invocation::protect_inputs() const {
   GANTRY_TRY(check("--output", output));
   GANTRY_TRY(check("--report", json));
   GANTRY_TRY(check("the log file", config.get_string("log.file")));
-  if (!json.empty() && json == output) return error(Code::usage, "--output and --report are the same file");
-  return {};
+  const std::string& log = config.get_string("log.file");
+  const auto differ = [](const std::string& flag, const std::string& a, const std::string& other,
+                         const std::string& b) -> Status {
+    if (!same_file(a, b)) return {};
+    return error(Code::usage, flag + " and " + other + " are the same file").try_this("give one another name");
+  };
+  GANTRY_TRY(differ("--output", output, "--report", json));
+  GANTRY_TRY(differ("--output", output, "the log file", log));
+  return differ("--report", json, "the log file", log);
 }
 
 void Invocation::out(std::string_view text) {
@@ -220,15 +231,15 @@ Status Invocation::check_pass_names(const std::string& key, const std::vector<Ma
   return {};
 }
 
-Result<PipelineOptions> Invocation::pipeline_options(const std::filesystem::path& input) {
+Result<PipelineOptions> Invocation::pipeline_options() {
   PipelineOptions options;
   options.target = config.get_string("convert.target");
   GANTRY_ASSIGN(options.shapes, parse_shapes(args.all("--shape")));
-  GANTRY_TRY(name_bare_shape(options.shapes, input));
   for (const std::string& pass : config.get_strings("passes.disable")) options.disabled_passes.insert(pass);
   for (const std::string& pass : config.get_strings("passes.dump")) options.dump.insert(pass);
   options.verify_each_pass = config.get_bool("passes.verify");
   options.on_dump = on_dump();
+  options.on_external_file = [this](const std::filesystem::path& file) { external_files_.push_back(file.string()); };
   options.on_progress = on_progress();
   options.allow_custom = config.get_bool("convert.allow_custom");
   options.dry_run = args.has("--dry-run");
@@ -319,6 +330,10 @@ void Invocation::log_details() {
 
 Status Invocation::write_report() {
   if (!args.has("--report") || !protect_inputs().ok()) return {};
+  for (const std::string& file : external_files_)
+    if (same_file(file, args.get("--report")))
+      return error(Code::usage, "--report would overwrite " + file + ", which holds weights of the input")
+          .try_this("give it another name");
   return write_text_file(args.get("--report"), render_json(report) + "\n");
 }
 

@@ -50,9 +50,8 @@ class Invocation {
 
   /// Reads the manifests on the search path and hands the plugins' sections of the configuration over.
   Result<std::unique_ptr<PluginRegistry>> open_plugins();
-  /// From --to, --shape, --allow-custom, --dry-run and the configuration. `input` answers which input a --shape
-  /// without a name means.
-  Result<PipelineOptions> pipeline_options(const std::filesystem::path& input);
+  /// From --to, --shape, --allow-custom, --dry-run and the configuration.
+  Result<PipelineOptions> pipeline_options();
   Result<LayoutSettings> layout_settings();
 
  private:
@@ -67,6 +66,7 @@ class Invocation {
 
   Log log_;
   Progress progress_;
+  std::vector<std::string> external_files_;  // with weights of the input; nothing may be written to them
   bool out_failed_ = false;
   int out_errno_ = 0;
 };
@@ -77,8 +77,6 @@ std::string printable(std::string_view text);
 Status write_text_file(const std::filesystem::path& path, std::string_view text);
 /// --shape NAME=DIMS or DIMS; the latter under the name "". Errors: usage.
 Result<std::map<std::string, std::vector<std::int64_t>>> parse_shapes(const std::vector<std::string>& texts);
-/// Gives a shape without a name that of the file's only input. Errors: usage, and those of reading an ONNX file.
-Status name_bare_shape(std::map<std::string, std::vector<std::int64_t>>& shapes, const std::filesystem::path& input);
 /// Whole text as a number, else an error of code usage that names the flag.
 Result<double> parse_float(std::string_view flag, std::string_view text);
 Result<std::int64_t> parse_int(std::string_view flag, std::string_view text);

@@ -29,6 +29,8 @@ Result<Model> load_model(const std::filesystem::path& path,
   model.path = path;
   model.file_bytes = text.size();
   const FileFormat format = detect_format(file->bytes(), path);
+  if (!shapes.empty() && (format == FileFormat::tflite || (format == FileFormat::text && is_text_form(text))))
+    return error(Code::usage, "--shape is for ONNX models").at(path.string()).try_this("leave it out");
   if (format == FileFormat::text && is_text_form(text)) {
     GANTRY_ASSIGN(model.graph, parse(text, path.string()));
     model.format_name = "text";

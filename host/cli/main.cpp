@@ -6,9 +6,11 @@
 #include <filesystem>
 #include <new>
 #include <system_error>
+#include <unistd.h>
 
 #include "host/cli/invocation.hpp"
 #include "host/cli/parse.hpp"
+#include "host/formats/temporary_files.hpp"
 #include "host/report/report.hpp"
 
 namespace gantry::cli {
@@ -27,6 +29,34 @@ int fail(const Diagnostic& d) {
   return exit_status(d.code);
 }
 
+/// Libraries may throw what nobody foresaw; the run still ends with its report and last line.
+Status guarded(Invocation& invocation) try {
+  return invocation.command.run(invocation);
+} catch (const std::bad_alloc&) {
+  return error(Code::internal, "out of memory").try_this("use a machine or a limit with more memory");
+} catch (const std::exception& e) {
+  return error(Code::internal, std::string("unexpected exception: ") + e.what());
+}
+
+/// Ctrl-C and the like: nothing half written stays, and the process ends by the signal, as a shell expects.
+extern "C" void interrupted(int signal) {
+  remove_temporary_files();
+  constexpr std::string_view line = "gantry: interrupted\n";
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+  std::raise(signal);  // its own action is back: SA_RESETHAND
+}
+
+void catch_signals() {
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that has seen enough is no error
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction old{}, mine{};
+    if (::sigaction(signal, nullptr, &old) == 0 && old.sa_handler == SIG_IGN) continue;  // as nohup wants it
+    mine.sa_handler = interrupted;
+    mine.sa_flags = static_cast<int>(SA_RESETHAND);
+    ::sigaction(signal, &mine, nullptr);
+  }
+}
+
 int run(int argc, const char* const* argv) {
   auto line = parse_line(all_commands(), argc, argv);
   if (!line.ok()) return fail(line.error());
@@ -36,7 +66,7 @@ int run(int argc, const char* const* argv) {
   }
   Invocation invocation(*line->command, std::move(line->arguments), own_path());
   Status status = invocation.prepare();
-  if (status.ok()) status = invocation.command.run(invocation);
+  if (status.ok()) status = guarded(invocation);
   return invocation.finish(std::move(status));
 }
 
@@ -44,7 +74,7 @@ int run(int argc, const char* const* argv) {
 }  // namespace gantry::cli
 
 int main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);  // a reader that has seen enough is no error
+  gantry::cli::catch_signals();
   try {
     return gantry::cli::run(argc, argv);
   } catch (const std::bad_alloc&) {

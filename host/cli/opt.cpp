@@ -73,7 +73,6 @@ Status run(Invocation& run) {
   GANTRY_ASSIGN(const auto passes, wanted_passes(run.args.get("--passes")));
   auto shapes = parse_shapes(run.args.all("--shape"));
   if (!shapes.ok()) return shapes.take_error();
-  GANTRY_TRY(name_bare_shape(*shapes, run.args.get("FILE")));
   GANTRY_ASSIGN(Model model, load_model(run.args.get("FILE"), *shapes));
   if (!passes.empty()) GANTRY_TRY(run_passes(run, model, passes));
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "host/cli/invocation.hpp"
-#include "host/formats/onnx/reader.hpp"
+#include "host/formats/temporary_files.hpp"
 
 namespace gantry::cli {
 namespace {
@@ -86,6 +86,7 @@ Status write_text_file(const std::filesystem::path& path, std::string_view text)
     target = std::filesystem::canonical(path, ec);
   std::filesystem::path aside = target;
   aside += ".tmp" + std::to_string(getpid());
+  const TemporaryName registered(aside);
   Status written = write_bytes(aside, path, text);
   if (written.ok()) {
     std::filesystem::rename(aside, target, ec);
@@ -108,24 +109,6 @@ Result<Shapes> parse_shapes(const std::vector<std::string>& texts) {
     if (!shapes.emplace(name, std::move(dims)).second) return bad_shape(text, "the shape of this input is given twice");
   }
   return shapes;
-}
-
-Status name_bare_shape(Shapes& shapes, const std::filesystem::path& input) {
-  auto bare = shapes.extract("");
-  if (bare.empty()) return {};
-  GANTRY_ASSIGN(const onnx_format::ReadResult model, onnx_format::read(input));
-  const std::vector<std::string>& names = model.graph.region(model.graph.main()).input_names;
-  if (names.size() != 1) {
-    std::string list;
-    for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-    return error(Code::usage,
-                 "--shape without a name needs a model with one input, this one has " + std::to_string(names.size()))
-        .try_this("name one of: " + list);
-  }
-  bare.key() = names.front();
-  if (!shapes.insert(std::move(bare)).inserted)
-    return bad_shape(names.front(), "the shape of this input is given twice");
-  return {};
 }
 
 Result<double> parse_float(std::string_view flag, std::string_view text) {

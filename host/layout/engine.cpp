@@ -4,6 +4,7 @@
 
 #include "host/layout/apply.hpp"
 #include "host/layout/joint.hpp"
+#include "host/layout/model.hpp"
 #include "host/layout/shapes.hpp"
 
 namespace gantry::layout {
@@ -19,8 +20,7 @@ std::int64_t present_cost(const Graph& g, RegionId region, const CostModel& cost
                          node.op.name == "EXPAND_DIMS";
     if (!transpose && !reshape) continue;
     const Type& t = g.value(node.outputs[0]).type;
-    std::int64_t bytes = dtype_bits(t.dtype) / 8;
-    for (const Dim& d : t.dims) bytes *= d.known() ? d.size : 1;
+    const std::int64_t bytes = bytes_of(t);
     sum += cost.node + (transpose ? bytes : static_cast<std::int64_t>(cost.reshape * static_cast<double>(bytes)));
   }
   return sum;
@@ -30,6 +30,17 @@ std::int64_t present_cost(const Graph& g, RegionId region, const CostModel& cost
 bool too_open(const Model& m) {
   return std::any_of(m.roots.begin(), m.roots.end(),
                      [](const Root& r) { return std::count(r.atoms.begin(), r.atoms.end(), -1) > 1; });
+}
+
+/// Choices of an operator are joined operand by operand, recursively.
+bool too_wide(const Model& m) {
+  constexpr std::size_t kMostOperands = 4096;
+  return std::ranges::any_of(m.operators, [](const Operator& o) { return o.operands.size() > kMostOperands; });
+}
+
+/// An input of unknown rank has no order.
+bool has_unranked_input(const Graph& g, RegionId region) {
+  return std::ranges::any_of(g.region(region).inputs, [&](ValueId v) { return !g.value(v).type.ranked; });
 }
 
 bool moves_io(const Model& m, const Candidates& c, const Orders& o) {
@@ -88,7 +99,7 @@ Status run_region(Graph& g, RegionId region, const EngineOptions& options, Stati
     stats.optimal = stats.optimal && before == 0;
     return {};
   };
-  if (m.operators.empty() || too_open(m)) return skip();
+  if (m.operators.empty() || too_open(m) || too_wide(m) || has_unranked_input(g, region)) return skip();
   const Candidates c = find_candidates(m);
   ShapeOptions shape_options;
   shape_options.cost = options.cost;

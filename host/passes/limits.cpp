@@ -1,5 +1,6 @@
 // What the target's kernels can run, by what the owner of each operator declares. Nothing is changed; every node that
 // is beyond a limit is reported, equal ones together.
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,32 @@ std::vector<std::string> problems_of(const Graph& g, const Node& node, const Lim
   return found;
 }
 
+// LiteRT reads no model that has a tensor of a higher rank ("Tensor rank (9) exceeds max rank (8)").
+constexpr std::size_t kTensorRank = 8;
+
+void check_ranks(const PassContext& c, Problems& problems) {
+  if (c.target != "tflite") return;
+  const Graph& g = c.graph;
+  for (const RegionId r : g.regions()) {
+    for (const ValueId v : g.region(r).inputs) {
+      if (g.value(v).type.rank() > kTensorRank)
+        problems.add(error(Code::target_limit, "input " + std::string(g.value(v).name) + " has rank " +
+                                                   std::to_string(g.value(v).type.rank()) + ", the runtime reads at most " +
+                                                   std::to_string(kTensorRank)));
+    }
+    for (NodeId n = g.region(r).first; n; n = g.node(n).next) {
+      std::size_t rank = 0;
+      for (const ValueId v : g.node(n).inputs) rank = std::max(rank, v ? g.value(v).type.rank() : 0);
+      for (const ValueId v : g.node(n).outputs) rank = std::max(rank, v ? g.value(v).type.rank() : 0);
+      if (rank <= kTensorRank) continue;
+      problems.add(about_node(error(Code::target_limit, std::string(g.node(n).op.name) + ": a tensor has rank " +
+                                                            std::to_string(rank) + ", the runtime reads at most " +
+                                                            std::to_string(kTensorRank)),
+                              g, n));
+    }
+  }
+}
+
 // LiteRT cannot hand out a tensor without elements.
 void check_outputs(const PassContext& c, Problems& problems) {
   const Graph& g = c.graph;
@@ -79,6 +106,7 @@ Status limits(PassContext& c) {
       }
     }
   }
+  check_ranks(c, problems);
   check_outputs(c, problems);
   return problems.report(c.report);
 }

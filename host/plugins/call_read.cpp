@@ -164,7 +164,7 @@ Status Call::message(gantry_severity severity, gantry_str text) {
       messages_.push_back(about(note(printable(text))));
       return {};
     case GANTRY_WARNING:
-      messages_.push_back(about(warning(Code::none, printable(text))));
+      messages_.push_back(about(warning(Code::warn_plugin, printable(text))));
       return {};
     default:
       return wrong_argument("a message has the unknown severity " + std::to_string(severity));

@@ -11,28 +11,36 @@ namespace {
 
 std::string_view view(gantry_str s) { return s.size ? std::string_view(s.data, s.size) : std::string_view{}; }
 
+std::string other_version(const std::string& why) {
+  return "the plugin was built for another version of Gantry: " + why;
+}
+
 std::string version_text(std::uint32_t major, std::uint32_t minor) {
   return std::to_string(major) + "." + std::to_string(minor);
+}
+
+std::string rebuild_hint() {
+  return "build the plugin again with this Gantry's SDK (plugin ABI " +
+         version_text(GANTRY_ABI_MAJOR, GANTRY_ABI_MINOR) + ")";
 }
 
 Status check_version(const gantry_plugin* d, const std::filesystem::path& library) {
   const auto refuse = [&](const std::string& text, const std::string& hint) {
     return error(Code::plugin_abi, text).at(library.string()).try_this(hint);
   };
-  const std::string rebuild = "build the plugin again with this Gantry's SDK (plugin ABI " +
-                              version_text(GANTRY_ABI_MAJOR, GANTRY_ABI_MINOR) + ")";
+  const std::string rebuild = rebuild_hint();
   if (!d) return refuse("gantry_plugin_entry returned null", "the plugin is broken: tell its author");
   std::uint32_t size = 0;
   std::memcpy(&size, d, sizeof size);
   constexpr std::size_t kVersioned = offsetof(gantry_plugin, abi_minor) + sizeof d->abi_minor;
   if (size < kVersioned) {
     return refuse(
-        "struct_size of the descriptor is " + std::to_string(size) + ", too small to hold the version of its ABI",
+        other_version("struct_size of the descriptor is " + std::to_string(size) + ", too small to hold the version of its ABI"),
         rebuild);
   }
   const auto field = [&](const char* name, std::uint32_t theirs, std::uint32_t ours) {
-    return refuse(std::string("the plugin is of another ABI: its ") + name + " is " + std::to_string(theirs) +
-                      ", this Gantry's is " + std::to_string(ours),
+    return refuse(other_version(std::string("its ") + name + " is " + std::to_string(theirs) +
+                      ", this Gantry's is " + std::to_string(ours)),
                   theirs < ours ? rebuild
                                 : "install a Gantry with plugin ABI " + version_text(d->abi_major, d->abi_minor) +
                                       ", or " + rebuild);
@@ -42,8 +50,8 @@ Status check_version(const gantry_plugin* d, const std::filesystem::path& librar
   const bool minor_fits = GANTRY_ABI_MAJOR == 0 ? d->abi_minor == GANTRY_ABI_MINOR : d->abi_minor <= GANTRY_ABI_MINOR;
   if (!minor_fits) return field("abi_minor", d->abi_minor, GANTRY_ABI_MINOR);
   if (size < sizeof(gantry_plugin)) {
-    return refuse("struct_size of the descriptor is " + std::to_string(size) + ", at least " +
-                      std::to_string(sizeof(gantry_plugin)) + " is needed",
+    return refuse(other_version("struct_size of the descriptor is " + std::to_string(size) + ", at least " +
+                                std::to_string(sizeof(gantry_plugin)) + " is needed"),
                   rebuild);
   }
   return {};
@@ -217,6 +225,10 @@ Status check_descriptor(const gantry_plugin* d, const std::filesystem::path& lib
   GANTRY_TRY(check_version(d, library));
   Status s = check_all(*d, library);
   if (s.ok()) return s;
+  if (s.error().code == Code::plugin_abi)
+    return error(Code::plugin_abi, other_version(s.error().message))
+        .at(library.string())
+        .try_this(rebuild_hint());
   return error(Code::plugin_abi, "the plugin's descriptor is broken: " + s.error().message)
       .at(library.string())
       .try_this("the plugin is broken: tell its author");

@@ -83,7 +83,7 @@ std::string_view explain(Code code) {
     case Code::warn_ignored:
       return "Something in the source has no meaning in the target and was left out.";
     case Code::warn_plugin:
-      return "A plugin or its manifest was left out; the message has the reason.";
+      return "A plugin or its manifest was left out, or a plugin warns of something; the message has its words.";
   }
   return {};
 }

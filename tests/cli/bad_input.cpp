@@ -2,6 +2,8 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
+#include <nlohmann/json.hpp>
+
 #include "tests/cli/cli.hpp"
 
 namespace gantry::test {
@@ -117,6 +119,109 @@ TEST_F(BadInput, OutputIsTheInput) {
   fails({"convert", in, "-o", path("x.tflite"), "--log-file", in}, 2, "E0201");
   fails({"opt", in, "-o", in}, 2, "E0201");
   EXPECT_EQ(read_file(in), before);
+}
+
+TEST_F(BadInput, OutputIsExternalData) {
+  onnx::ModelProto model;
+  ASSERT_TRUE(model.ParseFromString(onnx_bytes(R"(<ir_version: 8, opset_import: ["" : 17]>
+    g (float[1,4] x) => (float[1,4] y) <float[4] b = {1, 2, 3, 4}> { y = Add(x, b) })")));
+  onnx::TensorProto& tensor = *model.mutable_graph()->mutable_initializer(0);
+  tensor.clear_float_data();
+  tensor.clear_raw_data();
+  tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+  onnx::StringStringEntryProto& location = *tensor.add_external_data();
+  location.set_key("location");
+  location.set_value("w.tflite");
+  const std::string weights(16, '\1'), at = file("w.tflite", weights);
+  const std::string in = file("m.onnx", model.SerializeAsString());
+  fails({"convert", in, "-o", at}, 2, "E0201");
+  EXPECT_EQ(gantry({"convert", in, "-o", path("out.tflite"), "--report", at}).status, 2);
+  EXPECT_EQ(read_file(at), weights);
+}
+
+TEST_F(BadInput, OneFileForTwoThings) {
+  const std::string in = onnx("relu.onnx", kReluModel), out = path("out.tflite"), same = path("./out.tflite");
+  fails({"convert", in, "-o", out, "--report", same}, 2, "E0201");
+  fails({"convert", in, "-o", out, "--log-file", same}, 2, "E0201");
+  fails({"convert", in, "-o", out, "--report", path("r"), "--log-file", path("./r")}, 2, "E0201");
+  succeeds({"convert", in, "-o", out, "--report", "/dev/null", "--log-file", "/dev/null"});
+}
+
+TEST_F(BadInput, CheckRefusesWhatConvertRefuses) {
+  for (const std::string& model :
+       {std::string("g (float[1099511627776,4] x) => (float[1099511627776,4] y) { y = Relu(x) }"),
+        std::string("g (float[1,1,1,1,1,1,1,1,4] x) => (float[1,1,1,1,1,1,1,1,4] y) { y = Relu(x) }"),
+        std::string("g (float[1,4,8,8] x) => (float[1,4,N,M] y) <float[4,4,1,1] w = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, "
+                    "1, 1, 1, 1}> { y = Conv<strides = [1099511627776, 1]>(x, w) }")}) {
+    SCOPED_TRACE(model);
+    const std::string in = onnx("m.onnx", "<ir_version: 8, opset_import: [\"\" : 17]> " + model);
+    EXPECT_EQ(gantry({"check", in}).status, 4);
+    EXPECT_EQ(gantry({"convert", in, "--dry-run"}).status, 4);
+    EXPECT_EQ(gantry({"convert", in, "-o", path("o.tflite")}).status, 4);
+  }
+}
+
+TEST_F(BadInput, InputsOfUnknownRank) {
+  const std::string in = onnx("m.onnx", R"(<ir_version: 8, opset_import: ["" : 17]>
+    g (float x, float[1,2,3,4] z) => (float y, float[1,2,3,4] w) { y = Relu(x)  w = Relu(z) })");
+  onnx::ModelProto model;
+  ASSERT_TRUE(model.ParseFromString(read_file(in)));
+  for (onnx::ValueInfoProto* v : {model.mutable_graph()->mutable_input(0), model.mutable_graph()->mutable_output(0)})
+    v->mutable_type()->mutable_tensor_type()->clear_shape();
+  file("m.onnx", model.SerializeAsString());
+  succeeds({"convert", in, "-o", path("o.tflite")});
+}
+
+TEST_F(BadInput, OperatorWithVeryManyOperands) {
+  onnx::ModelProto model;
+  ASSERT_TRUE(model.ParseFromString(onnx_bytes(R"(<ir_version: 8, opset_import: ["" : 17]>
+    g (float[1,4] x) => (float[N,4] y) { y = Concat<axis = 0>(x) })")));
+  for (int i = 0; i < 100'000; ++i) model.mutable_graph()->mutable_node(0)->add_input("x");
+  EXPECT_EQ(gantry({"check", file("m.onnx", model.SerializeAsString())}).status, 0);
+}
+
+TEST_F(BadInput, JsonOfAFailure) {
+  const ProcessResult r = gantry({"check", file("empty.onnx", ""), "--json"});
+  EXPECT_EQ(r.status, 3);
+  EXPECT_EQ(nlohmann::json::parse(r.out)["code"], "E0303");
+}
+
+TEST_F(BadInput, ShapeForAnotherFormat) {
+  const std::string out = path("o.tflite");
+  succeeds({"convert", onnx("relu.onnx", kReluModel), "-o", out});
+  fails({"opt", out, "--shape", "x=1,4"}, 2, "E0201");
+}
+
+TEST_F(BadInput, InterruptedWhileWriting) {
+  // Weights large enough that the file aside can be seen before it is whole.
+  onnx::ModelProto model;
+  ASSERT_TRUE(model.ParseFromString(onnx_bytes(R"(<ir_version: 8, opset_import: ["" : 17]>
+    g (float[1,4] x) => (float[N,4] y) <float[1,4] w = {1, 2, 3, 4}> { y = Add(x, w) })")));
+  onnx::TensorProto& w = *model.mutable_graph()->mutable_initializer(0);
+  w.clear_float_data();
+  w.set_dims(0, std::int64_t{1} << 22);
+  w.set_raw_data(std::string(std::size_t{1} << 26, '\1'));
+  const std::string in = file("m.onnx", model.SerializeAsString());
+  std::filesystem::create_directory(path("out"));
+  const auto count = [&] {
+    return std::distance(std::filesystem::directory_iterator(path("out")), std::filesystem::directory_iterator());
+  };
+  const std::string program = std::string(GANTRY_TEST_BIN_DIR) + "/gantry", out = path("out/o.tflite");
+  const pid_t child = fork();
+  if (child == 0) {
+    if (std::freopen("/dev/null", "w", stderr) && std::freopen("/dev/null", "w", stdout))
+      execl(program.c_str(), program.c_str(), "convert", in.c_str(), "-o", out.c_str(), nullptr);
+    _exit(126);
+  }
+  int status = 0;
+  while (count() == 0 && waitpid(child, &status, WNOHANG) == 0) {
+  }
+  kill(child, SIGINT);
+  waitpid(child, &status, 0);
+  // Interrupted, or done before that: never something in between.
+  const bool interrupted = WIFSIGNALED(status) && WTERMSIG(status) == SIGINT;
+  EXPECT_TRUE(interrupted || (WIFEXITED(status) && WEXITSTATUS(status) == 0));
+  EXPECT_EQ(count(), std::filesystem::exists(out) ? 1 : 0);
 }
 
 TEST_F(BadInput, FullDisk) {

@@ -54,6 +54,12 @@ Result<std::shared_ptr<const MappedFile>> ExternalData::open(const std::string& 
   return file;
 }
 
+std::vector<fs::path> ExternalData::files() const {
+  std::vector<fs::path> paths;
+  for (const auto& [location, file] : files_) paths.push_back(file->path());
+  return paths;
+}
+
 Result<ExternalBytes> ExternalData::find(const ExternalPlace& place, std::uint64_t size, std::string_view what) {
   if (place.length && *place.length != size) {
     return error(Code::input_malformed, cat(what, " says that it has ", *place.length,

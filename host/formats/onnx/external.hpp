@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "host/formats/format.hpp"
 #include "host/ir/result.hpp"
@@ -37,6 +38,9 @@ class ExternalData {
   /// The `size` bytes of a tensor. The path, symbolic links followed, may not leave the folder. `what` names the tensor
   /// in errors, which are of code input_external_data.
   Result<ExternalBytes> find(const ExternalPlace& place, std::uint64_t size, std::string_view what);
+
+  /// What was opened so far.
+  std::vector<std::filesystem::path> files() const;
 
  private:
   Result<std::shared_ptr<const MappedFile>> open(const std::string& location, std::string_view what);

@@ -102,16 +102,41 @@ Status override_shape(const std::string& name, const std::vector<std::int64_t>& 
   return {};
 }
 
+using Shapes = std::map<std::string, std::vector<std::int64_t>>;
+
+// The shape under "" is that of the only input.
+Result<Shapes> named_shapes(const onnx::GraphProto& proto, const std::set<std::string_view>& constants, Shapes shapes) {
+  auto bare = shapes.extract("");
+  if (bare.empty()) return shapes;
+  std::vector<std::string> names;
+  std::string list;
+  for (const auto& input : proto.input()) {
+    if (constants.contains(input.name())) continue;
+    list += cat(names.empty() ? "" : ", ", quote(input.name()));
+    names.push_back(input.name());
+  }
+  if (names.size() != 1) {
+    return error(Code::usage, cat("--shape without a name needs a model with one input, this one has ", names.size()))
+        .try_this(cat("name one of: ", list));
+  }
+  bare.key() = names.front();
+  if (!shapes.insert(std::move(bare)).inserted) {
+    return error(Code::usage, cat("--shape: the shape of the input ", quote(names.front()), " is given twice"));
+  }
+  return shapes;
+}
+
 Status add_inputs(const onnx::GraphProto& proto, const ReadOptions& options, Graph& graph, Scope& scope) {
   const std::set<std::string_view> constants = initialized(proto);
+  GANTRY_ASSIGN(const Shapes shapes, named_shapes(proto, constants, options.shapes));
   std::set<std::string> unused;
-  for (const auto& [name, sizes] : options.shapes) unused.insert(name);
+  for (const auto& [name, sizes] : shapes) unused.insert(name);
   std::string known;
   for (const auto& input : proto.input()) {
     if (constants.contains(input.name())) continue;
     GANTRY_ASSIGN(Type type, input_type(input));
     known += cat(known.empty() ? "" : ", ", quote(input.name()), " ", type.str());
-    if (const auto given = options.shapes.find(input.name()); given != options.shapes.end()) {
+    if (const auto given = shapes.find(input.name()); given != shapes.end()) {
       GANTRY_TRY(override_shape(given->first, given->second, type));
       unused.erase(given->first);
     }
@@ -150,6 +175,7 @@ Result<ReadResult> convert(const ModelProto& model, std::unique_ptr<OnnxSemantic
   if (!model.graph().quantization_annotation().empty()) {
     result.notes.push_back(warning(Code::warn_ignored, "the model's quantization_annotation is not used"));
   }
+  result.external_files = semantics->tensors().external_files();
   result.semantics = std::move(semantics);
   return result;
 }

@@ -13,7 +13,8 @@
 namespace gantry::onnx_format {
 
 struct ReadOptions {
-  /// Fixed input shapes by input name (`--shape`); an unknown name is a usage error that lists the inputs.
+  /// Fixed input shapes by input name (`--shape`), or under "" for the only input; an unknown name is a usage error that
+  /// lists the inputs.
   std::map<std::string, std::vector<std::int64_t>> shapes;
 };
 
@@ -23,6 +24,8 @@ struct ReadResult {
   std::unique_ptr<Semantics> semantics;
   /// Warnings about what was left out.
   std::vector<Diagnostic> notes;
+  /// Where external data were read from.
+  std::vector<std::filesystem::path> external_files;
 };
 
 /// Reads, checks and converts. Tensor payloads stay in the mapped file (constants are views of it).

@@ -119,8 +119,8 @@ Result<ExternalPlace> place_of(const TensorProto& tensor, std::string_view what)
       has_location = true;
     } else if (entry.key() == "offset" || entry.key() == "length") {
       if (!parse_number(entry.value(), number)) {
-        return error(Code::input_external_data, cat(what, " has an ", entry.key(),
-                                                    " of external data that is not a number: ", quote(entry.value())));
+        return error(Code::input_external_data, cat(what, " has external data with an unreadable ", entry.key(), ": ",
+                                                    quote(entry.value()), " is not a number"));
       }
       if (entry.key() == "offset") {
         place.offset = number;

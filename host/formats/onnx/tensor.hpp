@@ -34,6 +34,8 @@ class TensorSource {
   Result<Constant> constant(const onnx::TensorProto& tensor, std::string_view what);
   /// All the elements, most of them zero. Errors also: input_too_large.
   Result<Constant> constant(const onnx::SparseTensorProto& tensor, std::string_view what);
+  /// Files of external data that were read so far.
+  std::vector<std::filesystem::path> external_files() const { return external_.files(); }
 
  private:
   Result<const Payload*> payload_of(const onnx::TensorProto& tensor, std::string_view what) const;

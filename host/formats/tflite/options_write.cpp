@@ -17,6 +17,14 @@ Diagnostic wrong(const Node& node, std::string_view name, std::string_view what)
       .on_op(node.op.str());
 }
 
+// A model may ask for a stride of 2^40; nothing is broken then.
+Diagnostic out_of_range(const Node& node, std::string_view name, std::int64_t value) {
+  return error(Code::target_limit, "attribute \"" + std::string(name) + "\" is " + std::to_string(value) +
+                                       ", beyond what the file can hold")
+      .on_node(node.name)
+      .on_op(node.op.str());
+}
+
 bool fits(const FieldInfo& f, std::int64_t v) {
   if (f.kind == FieldKind::boolean) return v == 0 || v == 1;
   if (f.kind == FieldKind::enumeration) return v >= 0 && static_cast<std::uint64_t>(v) < f.values->values.size();
@@ -45,7 +53,7 @@ Result<std::vector<std::int64_t>> integers(const Node& node, const FieldInfo& f,
     if (out.back() < 0) return wrong(node, f.name, std::string(f.values->name) + " has no value \"" + name + "\"");
   }
   for (const std::int64_t v : out) {
-    if (!fits(f, v)) return wrong(node, f.name, std::to_string(v) + " is out of range");
+    if (!fits(f, v)) return out_of_range(node, f.name, v);
   }
   return out;
 }

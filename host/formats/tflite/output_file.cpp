@@ -51,11 +51,14 @@ Status check_limit(const std::filesystem::path& target, std::uint64_t bytes) {
 
 }  // namespace
 
-OutputFile::OutputFile(std::filesystem::path target, std::filesystem::path aside, int fd)
-    : target_(std::move(target)), aside_(std::move(aside)), fd_(fd) {}
+OutputFile::OutputFile(std::filesystem::path target, std::filesystem::path aside, TemporaryName name, int fd)
+    : target_(std::move(target)), aside_(std::move(aside)), name_(std::move(name)), fd_(fd) {}
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
-    : target_(std::move(other.target_)), aside_(std::move(other.aside_)), fd_(std::exchange(other.fd_, -1)) {}
+    : target_(std::move(other.target_)),
+      aside_(std::move(other.aside_)),
+      name_(std::move(other.name_)),
+      fd_(std::exchange(other.fd_, -1)) {}
 
 OutputFile::~OutputFile() {
   if (fd_ < 0) return;
@@ -73,10 +76,11 @@ Result<OutputFile> OutputFile::create(const std::filesystem::path& target, std::
   for (int n = 0;; ++n) {
     const std::string name = ".gantry-" + std::to_string(::getpid()) + "-" + std::to_string(n) + ".tmp";
     std::filesystem::path aside = target.parent_path() / name;
+    TemporaryName registered(aside);  // before it exists: a signal may come between
     const int fd = ::open(aside.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0 && errno == EEXIST && n < 1000) continue;
     if (fd < 0) return not_written(target, "cannot be created", errno);
-    OutputFile file(target, std::move(aside), fd);
+    OutputFile file(target, std::move(aside), std::move(registered), fd);
     if (::ftruncate(fd, static_cast<off_t>(bytes)) != 0) return file.failed("cannot be made that large", errno);
     return file;
   }

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "host/formats/temporary_files.hpp"
 #include "host/ir/result.hpp"
 
 namespace gantry::tflite_format {
@@ -31,7 +32,7 @@ class OutputFile {
   Status commit();
 
  private:
-  OutputFile(std::filesystem::path target, std::filesystem::path aside, int fd);
+  OutputFile(std::filesystem::path target, std::filesystem::path aside, TemporaryName name, int fd);
   Status fill_by_memory(std::uint64_t offset, std::uint64_t size,
                         const std::function<Status(std::span<std::byte>)>& fill);
   Status write_through(std::uint64_t offset, std::span<const std::byte> data);
@@ -39,6 +40,7 @@ class OutputFile {
   Diagnostic failed(std::string_view what, int system_error) const;
 
   std::filesystem::path target_, aside_;
+  TemporaryName name_;
   int fd_ = -1;
   std::vector<std::byte> gathered_;  // short writes that wait, for this place
   std::uint64_t gathered_at_ = 0;

@@ -25,7 +25,19 @@ Status write_file(OutputFile& file, const Skeleton& skeleton) {
   return file.write(done, bytes.subspan(done));
 }
 
+WriteStats stats_of(const ModelPlan& plan, const Skeleton& skeleton) {
+  return {.file_bytes = skeleton.file_bytes(),
+          .weight_bytes = plan.weight_bytes,
+          .min_runtime_version = plan.min_runtime_version};
+}
+
 }  // namespace
+
+Result<WriteStats> plan(const Graph& g, const WriteOptions& options) {
+  GANTRY_ASSIGN(const ModelPlan plan, plan_model(g));
+  GANTRY_ASSIGN(const Skeleton skeleton, Skeleton::build(g, plan, options, Limits()));
+  return stats_of(plan, skeleton);
+}
 
 Result<WriteStats> write(const Graph& g, const std::filesystem::path& path, const WriteOptions& options,
                          const Limits& limits) {
@@ -34,9 +46,7 @@ Result<WriteStats> write(const Graph& g, const std::filesystem::path& path, cons
   GANTRY_ASSIGN(OutputFile file, OutputFile::create(path, skeleton.file_bytes()));
   GANTRY_TRY(write_file(file, skeleton));
   GANTRY_TRY(file.commit());
-  return WriteStats{.file_bytes = skeleton.file_bytes(),
-                    .weight_bytes = plan.weight_bytes,
-                    .min_runtime_version = plan.min_runtime_version};
+  return stats_of(plan, skeleton);
 }
 
 Result<WriteStats> write(const Graph& g, const std::filesystem::path& path, const WriteOptions& options) {

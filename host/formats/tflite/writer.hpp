@@ -29,6 +29,9 @@ struct WriteStats {
 /// the system's reason), output_too_large, unsupported_type, internal (naming the node).
 Result<WriteStats> write(const Graph& g, const std::filesystem::path& path, const WriteOptions& options = {});
 
+/// What write() would do, without a file. Errors: those of write() but for output_not_written.
+Result<WriteStats> plan(const Graph& g, const WriteOptions& options = {});
+
 /// Checks a file as the runtime's loader would, and that this build's schema knows it.
 Status verify_file(const std::filesystem::path& path);
 
