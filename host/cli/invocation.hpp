@@ -71,7 +71,8 @@ class Invocation {
   int out_errno_ = 0;
 };
 
-/// Control characters of names in files would reach the terminal: they become \xNN. Line feeds stay.
+/// Control characters of names in files would reach the terminal: they, and what is no UTF-8, become \xNN. Line feeds
+/// stay.
 std::string printable(std::string_view text);
 /// Writes aside, then renames; into a device or pipe directly. Errors: output_not_written.
 Status write_text_file(const std::filesystem::path& path, std::string_view text);

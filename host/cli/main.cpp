@@ -3,6 +3,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <fcntl.h>
 #include <filesystem>
 #include <new>
 #include <system_error>
@@ -57,6 +58,16 @@ void catch_signals() {
   }
 }
 
+/// A file opened later must not become "stderr" because that was closed: the log would go into it. Writing to such a
+/// stand-in fails as to a closed descriptor.
+void hold_standard_streams() {
+  for (int fd = ::open("/dev/null", O_RDONLY); fd >= 0; fd = ::open("/dev/null", O_RDONLY)) {
+    if (fd <= STDERR_FILENO) continue;
+    ::close(fd);
+    return;
+  }
+}
+
 int run(int argc, const char* const* argv) {
   auto line = parse_line(all_commands(), argc, argv);
   if (!line.ok()) return fail(line.error());
@@ -74,6 +85,7 @@ int run(int argc, const char* const* argv) {
 }  // namespace gantry::cli
 
 int main(int argc, char** argv) {
+  gantry::cli::hold_standard_streams();
   gantry::cli::catch_signals();
   try {
     return gantry::cli::run(argc, argv);

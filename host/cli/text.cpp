@@ -1,4 +1,5 @@
 // Small helpers of the subcommands: numbers and shapes from the command line, sizes for people, files written whole.
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -57,21 +58,44 @@ Status write_bytes(const std::filesystem::path& to, const std::filesystem::path&
   return file.fail() ? Status(not_written(named, errno)) : Status{};
 }
 
+/// Bytes of the UTF-8 character that the text begins with; 0 if it is none.
+std::size_t character(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const unsigned first = byte(0);
+  const std::size_t n = first < 0x80   ? 1
+                        : first < 0xc2 ? 0
+                        : first < 0xe0 ? 2
+                        : first < 0xf0 ? 3
+                        : first < 0xf5 ? 4
+                                       : 0;
+  for (std::size_t i = 1; i < n; ++i)
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  const bool overlong = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xf0 && byte(1) < 0x90);
+  const bool beyond = (first == 0xed && byte(1) >= 0xa0) || (first == 0xf4 && byte(1) >= 0x90);
+  return overlong || beyond ? 0 : n;
+}
+
 }  // namespace
 
 std::string printable(std::string_view text) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string result;
   result.reserve(text.size());
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if ((byte < 0x20 && c != '\n') || byte == 0x7f) {
-      result += "\\x";
-      result += digits[byte >> 4];
-      result += digits[byte & 15];
+  while (!text.empty()) {
+    const std::size_t n = character(text);
+    const auto byte = static_cast<unsigned char>(text[0]);
+    const bool control = n == 1 && ((byte < 0x20 && byte != '\n') || byte == 0x7f);
+    const bool control_too = n == 2 && byte == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0;  // U+0080 to U+009F
+    if (n == 0 || control || control_too) {
+      for (const char c : text.substr(0, std::max<std::size_t>(n, 1))) {
+        result += "\\x";
+        result += digits[static_cast<unsigned char>(c) >> 4];
+        result += digits[static_cast<unsigned char>(c) & 15];
+      }
     } else {
-      result += c;
+      result += text.substr(0, n);
     }
+    text.remove_prefix(std::max<std::size_t>(n, 1));
   }
   return result;
 }

@@ -4,7 +4,6 @@
 
 #include "host/layout/apply.hpp"
 #include "host/layout/joint.hpp"
-#include "host/layout/model.hpp"
 #include "host/layout/shapes.hpp"
 
 namespace gantry::layout {
@@ -12,6 +11,7 @@ namespace {
 
 /// What the transposes and reshapes of a region cost as they are.
 std::int64_t present_cost(const Graph& g, RegionId region, const CostModel& cost) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;  // no file holds more
   std::int64_t sum = 0;
   for (NodeId n = g.region(region).first; n; n = g.node(n).next) {
     const Node& node = g.node(n);
@@ -20,7 +20,9 @@ std::int64_t present_cost(const Graph& g, RegionId region, const CostModel& cost
                          node.op.name == "EXPAND_DIMS";
     if (!transpose && !reshape) continue;
     const Type& t = g.value(node.outputs[0]).type;
-    const std::int64_t bytes = bytes_of(t);
+    std::int64_t bytes = dtype_bits(t.dtype) / 8;
+    for (const Dim& d : t.dims)
+      bytes = !d.known() ? bytes : d.size > kMost / std::max<std::int64_t>(bytes, 1) ? kMost : bytes * d.size;
     sum += cost.node + (transpose ? bytes : static_cast<std::int64_t>(cost.reshape * static_cast<double>(bytes)));
   }
   return sum;

@@ -5,9 +5,10 @@
 #include "host/layout/binding.hpp"
 
 namespace gantry::layout {
+namespace {
 
 std::int64_t bytes_of(const Type& t) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 40;  // more is written nowhere, and costs are sums of these
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;  // no file holds more, and costs are sums of these
   std::int64_t n = 1;
   for (const Dim& d : t.dims) {
     if (!d.known() || d.size < 1) continue;
@@ -16,8 +17,6 @@ std::int64_t bytes_of(const Type& t) {
   }
   return std::max<std::int64_t>(1, n * dtype_bits(t.dtype) / 8);
 }
-
-namespace {
 
 bool is_transpose(const Node& n) { return n.op.is("tflite", "TRANSPOSE") || n.op.is("onnx", "Transpose"); }
 bool is_reshape(const Node& n) {

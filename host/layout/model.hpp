@@ -18,10 +18,6 @@ namespace gantry::layout {
 /// A sequence of small numbers: atoms of a root, or labels of an operator. An order of a root names each atom once.
 using Seq = std::u16string;
 
-/// Bytes of a value, at least 1; an unknown size counts as 1. What no file holds counts as 1 TiB, so that sums of costs
-/// stay numbers.
-std::int64_t bytes_of(const Type& t);
-
 /// A value that an operator makes, or an input: the thing that is stored in some order. Views share their root.
 struct Root {
   ValueId value;

@@ -65,18 +65,18 @@ void check_ranks(const PassContext& c, Problems& problems) {
     for (const ValueId v : g.region(r).inputs) {
       if (g.value(v).type.rank() > kTensorRank)
         problems.add(error(Code::target_limit, "input " + std::string(g.value(v).name) + " has rank " +
-                                                   std::to_string(g.value(v).type.rank()) + ", the runtime reads at most " +
-                                                   std::to_string(kTensorRank)));
+                                                   std::to_string(g.value(v).type.rank()) +
+                                                   ", the runtime reads at most " + std::to_string(kTensorRank)));
     }
     for (NodeId n = g.region(r).first; n; n = g.node(n).next) {
       std::size_t rank = 0;
       for (const ValueId v : g.node(n).inputs) rank = std::max(rank, v ? g.value(v).type.rank() : 0);
       for (const ValueId v : g.node(n).outputs) rank = std::max(rank, v ? g.value(v).type.rank() : 0);
       if (rank <= kTensorRank) continue;
-      problems.add(about_node(error(Code::target_limit, std::string(g.node(n).op.name) + ": a tensor has rank " +
-                                                            std::to_string(rank) + ", the runtime reads at most " +
-                                                            std::to_string(kTensorRank)),
-                              g, n));
+      problems.add(about_node(
+          error(Code::target_limit, std::string(g.node(n).op.name) + ": a tensor has rank " + std::to_string(rank) +
+                                        ", the runtime reads at most " + std::to_string(kTensorRank)),
+          g, n));
     }
   }
 }

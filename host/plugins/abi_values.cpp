@@ -43,8 +43,6 @@ Result<std::vector<std::string>> take_texts(gantry_strs list, std::string_view w
 
 Diagnostic wrong_argument(std::string text) { return error(Code::plugin_failed, std::move(text)); }
 
-Diagnostic older_struct(std::string text) { return error(Code::plugin_abi, std::move(text)); }
-
 Result<std::string_view> take_text(gantry_str s, std::string_view what) {
   GANTRY_ASSIGN(const auto bytes, take_array(s.data, s.size, what, kMostTextBytes));
   const std::string_view text(bytes.data() ? bytes.data() : "", bytes.size());

@@ -35,8 +35,6 @@ class Arena {
 // ---- from a plugin; errors of code plugin_failed that name `what` ----
 
 Diagnostic wrong_argument(std::string text);
-/// A struct too short for this version of the contract; code plugin_abi.
-Diagnostic older_struct(std::string text);
 
 inline constexpr std::uint64_t kMostTextBytes = 1u << 20;
 inline constexpr std::uint64_t kMostEntries = 1u << 20;  // operands, attributes, records
@@ -54,8 +52,8 @@ Result<T> take_struct(const T* from, std::string_view what) {
   std::uint32_t size = 0;
   std::memcpy(&size, from, sizeof size);
   if (size < sizeof(T)) {
-    return older_struct("struct_size of " + std::string(what) + " is " + std::to_string(size) + ", at least " +
-                        std::to_string(sizeof(T)) + " is needed");
+    return wrong_argument("struct_size of " + std::string(what) + " is " + std::to_string(size) + ", at least " +
+                          std::to_string(sizeof(T)) + " is needed");
   }
   std::memcpy(&copy, from, sizeof(T));
   return copy;

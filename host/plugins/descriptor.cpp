@@ -34,13 +34,13 @@ Status check_version(const gantry_plugin* d, const std::filesystem::path& librar
   std::memcpy(&size, d, sizeof size);
   constexpr std::size_t kVersioned = offsetof(gantry_plugin, abi_minor) + sizeof d->abi_minor;
   if (size < kVersioned) {
-    return refuse(
-        other_version("struct_size of the descriptor is " + std::to_string(size) + ", too small to hold the version of its ABI"),
-        rebuild);
+    return refuse(other_version("struct_size of the descriptor is " + std::to_string(size) +
+                                ", too small to hold the version of its ABI"),
+                  rebuild);
   }
   const auto field = [&](const char* name, std::uint32_t theirs, std::uint32_t ours) {
-    return refuse(other_version(std::string("its ") + name + " is " + std::to_string(theirs) +
-                      ", this Gantry's is " + std::to_string(ours)),
+    return refuse(other_version(std::string("its ") + name + " is " + std::to_string(theirs) + ", this Gantry's is " +
+                                std::to_string(ours)),
                   theirs < ours ? rebuild
                                 : "install a Gantry with plugin ABI " + version_text(d->abi_major, d->abi_minor) +
                                       ", or " + rebuild);
@@ -130,11 +130,23 @@ Status check(const gantry_format& f, const std::string& record) {
   return {};
 }
 
+/// A record of an older SDK is shorter than this Gantry's.
+template <class T>
+Status check_size(const T* from, const std::string& record) {
+  if (!from) return {};  // take_struct says so
+  std::uint32_t size = 0;
+  std::memcpy(&size, from, sizeof size);
+  if (size >= sizeof(T)) return {};
+  return error(Code::plugin_abi, "struct_size of " + record + " is " + std::to_string(size) + ", at least " +
+                                     std::to_string(sizeof(T)) + " is needed");
+}
+
 template <class T>
 Status check_records(const T* const* records, std::uint64_t count, const std::string& field) {
   GANTRY_ASSIGN(const auto list, take_array(records, count, field));
   for (std::size_t i = 0; i < list.size(); ++i) {
     const std::string record = field + "[" + std::to_string(i) + "]";
+    GANTRY_TRY(check_size(list[i], record));
     GANTRY_ASSIGN(const T copy, take_struct(list[i], record));
     GANTRY_TRY(check(copy, record));
   }
@@ -226,9 +238,7 @@ Status check_descriptor(const gantry_plugin* d, const std::filesystem::path& lib
   Status s = check_all(*d, library);
   if (s.ok()) return s;
   if (s.error().code == Code::plugin_abi)
-    return error(Code::plugin_abi, other_version(s.error().message))
-        .at(library.string())
-        .try_this(rebuild_hint());
+    return error(Code::plugin_abi, other_version(s.error().message)).at(library.string()).try_this(rebuild_hint());
   return error(Code::plugin_abi, "the plugin's descriptor is broken: " + s.error().message)
       .at(library.string())
       .try_this("the plugin is broken: tell its author");

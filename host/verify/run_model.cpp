@@ -81,6 +81,9 @@ Result<RuntimeKind> runtime_for(const std::filesystem::path& model) {
   if (std::filesystem::is_directory(model, ec)) {
     return error(Code::input_not_found, "it is a folder, not a file").at(model.string());
   }
+  if (std::filesystem::exists(model, ec) && !std::filesystem::is_regular_file(model, ec)) {  // a pipe may never end
+    return error(Code::input_not_found, "it is not a regular file").at(model.string());
+  }
   errno = 0;
   std::ifstream in(model, std::ios::binary);
   char head[8] = {};

@@ -113,7 +113,8 @@ TEST_F(Loading, OtherVersionsOfTheAbi) {
     return r.error().message;
   };
   EXPECT_THAT(refused("abi_major"), HasSubstr("its abi_major is 9, this Gantry's is 0"));
-  EXPECT_THAT(refused("abi_minor"), HasSubstr("built for another version of Gantry: its abi_minor is 99, this Gantry's is 1"));
+  EXPECT_THAT(refused("abi_minor"),
+              HasSubstr("built for another version of Gantry: its abi_minor is 99, this Gantry's is 1"));
   EXPECT_THAT(refused("abi_size"), HasSubstr("struct_size of the descriptor is 8"));
   EXPECT_THAT(refused("null_entry"), HasSubstr("returned null"));
 }

@@ -1,8 +1,7 @@
 // Wrong input of every kind: the right exit status, a message, nothing left behind, the input as it was.
+#include <nlohmann/json.hpp>
 #include <sys/mount.h>
 #include <sys/stat.h>
-
-#include <nlohmann/json.hpp>
 
 #include "tests/cli/cli.hpp"
 
@@ -151,8 +150,9 @@ TEST_F(BadInput, CheckRefusesWhatConvertRefuses) {
   for (const std::string& model :
        {std::string("g (float[1099511627776,4] x) => (float[1099511627776,4] y) { y = Relu(x) }"),
         std::string("g (float[1,1,1,1,1,1,1,1,4] x) => (float[1,1,1,1,1,1,1,1,4] y) { y = Relu(x) }"),
-        std::string("g (float[1,4,8,8] x) => (float[1,4,N,M] y) <float[4,4,1,1] w = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, "
-                    "1, 1, 1, 1}> { y = Conv<strides = [1099511627776, 1]>(x, w) }")}) {
+        std::string(
+            "g (float[1,4,8,8] x) => (float[1,4,N,M] y) <float[4,4,1,1] w = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, "
+            "1, 1, 1, 1}> { y = Conv<strides = [1099511627776, 1]>(x, w) }")}) {
     SCOPED_TRACE(model);
     const std::string in = onnx("m.onnx", "<ir_version: 8, opset_import: [\"\" : 17]> " + model);
     EXPECT_EQ(gantry({"check", in}).status, 4);
@@ -224,6 +224,21 @@ TEST_F(BadInput, InterruptedWhileWriting) {
   EXPECT_EQ(count(), std::filesystem::exists(out) ? 1 : 0);
 }
 
+TEST_F(BadInput, PipesAreNoModels) {
+  const std::string pipe = path("pipe.onnx");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  refused(pipe, "E0301");
+  fails({"verify", pipe, pipe}, 3, "E0301");
+}
+
+TEST_F(BadInput, ClosedStandardStreams) {
+  const std::string in = onnx("relu.onnx", kReluModel), out = path("o.tflite"),
+                    program = std::string(GANTRY_TEST_BIN_DIR) + "/gantry";
+  succeeds({"convert", in, "-o", path("o2.tflite")});
+  run_process({"/bin/sh", "-c", program + " convert " + in + " -o " + out + " -v <&- >&- 2>&-"}, options_);
+  EXPECT_EQ(read_file(out), read_file(path("o2.tflite"))) << "the log went into the output";
+}
+
 TEST_F(BadInput, FullDisk) {
   const std::string in = onnx("relu.onnx", kReluModel);
   std::filesystem::create_directory(path("full"));
@@ -252,6 +267,8 @@ TEST_F(BadInput, NamesFromTheFileCannotSteerTheTerminal) {
     EXPECT_EQ(r.out.find('\x1b'), std::string::npos);
     EXPECT_EQ(r.err.find('\x1b'), std::string::npos);
   }
+  // Names that are no UTF-8, and control characters above ASCII.
+  EXPECT_THAT(gantry({"check", path("\xff\xc2\x9b.onnx")}).err, HasSubstr("\\xff\\xc2\\x9b.onnx"));
 }
 
 }  // namespace

@@ -106,7 +106,8 @@ TEST(PluginsDescriptor, Records) {
   EXPECT_THAT(refusal([](Fixture& f) { f.plugin.converter_count = 1u << 31; }),
               HasSubstr("converters has 2147483648 entries"));
   EXPECT_THAT(refusal([](Fixture& f) { f.converters[1] = nullptr; }), HasSubstr("converters[1] is null"));
-  EXPECT_THAT(refusal([](Fixture& f) { f.b.struct_size = 16; }), HasSubstr("built for another version of Gantry: struct_size of converters[1] is 16"));
+  EXPECT_THAT(refusal([](Fixture& f) { f.b.struct_size = 16; }),
+              HasSubstr("built for another version of Gantry: struct_size of converters[1] is 16"));
   EXPECT_THAT(refusal([](Fixture& f) { f.b.convert = nullptr; }), HasSubstr("converters[1].convert is null"));
   EXPECT_THAT(refusal([](Fixture& f) { f.b.target = str(""); }), HasSubstr("converters[1].target is empty"));
   EXPECT_THAT(refusal([](Fixture& f) { f.b.key.op = str(""); }), HasSubstr("converters[1].key.op is empty"));

@@ -13,8 +13,8 @@
 namespace gantry::onnx_format {
 
 struct ReadOptions {
-  /// Fixed input shapes by input name (`--shape`), or under "" for the only input; an unknown name is a usage error that
-  /// lists the inputs.
+  /// Fixed input shapes by input name (`--shape`), or under "" for the only input; an unknown name is a usage error
+  /// that lists the inputs.
   std::map<std::string, std::vector<std::int64_t>> shapes;
 };
 
