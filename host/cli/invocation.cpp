@@ -30,7 +30,10 @@ std::filesystem::path user_config() {
 bool same_file(const std::string& a, const std::string& b) {
   if (a.empty() || b.empty()) return false;
   std::error_code ec;
-  if (std::filesystem::equivalent(a, b, ec) && !ec) return !std::filesystem::is_character_file(a, ec);
+  const auto type = std::filesystem::status(a, ec).type();
+  const bool special = type != std::filesystem::file_type::regular && type != std::filesystem::file_type::not_found;
+  if (special) return false;  // one may write to /dev/null as often as one likes
+  if (std::filesystem::equivalent(a, b, ec) && !ec) return true;
   const std::filesystem::path x = std::filesystem::weakly_canonical(std::filesystem::absolute(a, ec), ec);
   return !ec && x == std::filesystem::weakly_canonical(std::filesystem::absolute(b, ec), ec) && !ec;
 }
