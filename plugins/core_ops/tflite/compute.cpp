@@ -93,6 +93,14 @@ void infer_batch_matmul(const Node& node, const Infer& infer) {
 /// x, axes: SUM, MEAN, REDUCE_*.
 void infer_reduce(const Node& node, const Infer& infer) {
   const Dims x = node.in(0).dims();
+  if (!node.in(1).constant()) {  // which axes go is not known, but perhaps how many
+    const bool keep = node.attr<std::int64_t>("keep_dims", 0) != 0;
+    const std::int64_t gone = keep ? 0 : node.in(1).dim(0), rank = static_cast<std::int64_t>(x.size());
+    std::optional<Dims> dims;
+    if (gone >= 0 && gone <= rank) dims = Dims(static_cast<std::size_t>(rank - gone), -1);
+    infer.set(0, node.in(0).dtype(), dims);
+    return;
+  }
   std::vector<bool> reduced(x.size());
   for (std::int64_t a : node.in(1).read<std::int64_t>())
     reduced[static_cast<std::size_t>(normalize_axis(a, node.in(0).rank()))] = true;

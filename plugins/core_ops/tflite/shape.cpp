@@ -100,7 +100,7 @@ void infer_split(const Node& node, const Infer& infer) {
 
 /// SPLIT_V(input, sizes, axis).
 void infer_split_v(const Node& node, const Infer& infer) {
-  set_split(node, infer, node.in(0), node.in(2), node.in(1).read<std::int64_t>());
+  set_split(node, infer, node.in(0), node.in(2), known_ints(node, 1).value_or(unknown(node.out_count())));
 }
 
 /// SLICE(input, begin, size); a size of -1 is the rest.
@@ -122,7 +122,10 @@ void infer_slice(const Node& node, const Infer& infer) {
 void infer_strided_slice(const Node& node, const Infer& infer) {
   Dims dims = node.in(0).dims();
   const auto begin = known_ints(node, 1), end = known_ints(node, 2), strides = known_ints(node, 3);
-  decline_if(!begin || !end || !strides, "STRIDED_SLICE needs constant begin, end and strides");
+  if (!begin || !end || !strides) {
+    infer.set(0, node.in(0).dtype(), unknown(dims.size()));
+    return;
+  }
   const auto begin_mask = node.attr<std::int64_t>("begin_mask", 0), end_mask = node.attr<std::int64_t>("end_mask", 0);
   for (std::size_t i = 0; i < dims.size(); ++i) {
     const std::int64_t n = dims[i], step = strides->at(i);
@@ -166,6 +169,12 @@ void infer_broadcast_to(const Node& node, const Infer& infer) {
   std::optional<Dims> dims = known_ints(node, 1);
   if (!dims && node.in(1).is_static()) dims = unknown(static_cast<std::size_t>(node.in(1).elements()));
   infer.set(0, node.in(0).dtype(), dims);
+}
+
+/// BROADCAST_ARGS(shape, shape): the shape that both broadcast to.
+void infer_broadcast_args(const Node& node, const Infer& infer) {
+  const std::int64_t a = node.in(0).dim(0), b = node.in(1).dim(0);
+  infer.set(0, node.in(0).dtype(), Dims{a < 0 || b < 0 ? -1 : std::max(a, b)});
 }
 
 void infer_tile(const Node& node, const Infer& infer) {
@@ -218,6 +227,8 @@ GANTRY_DEFINE(tflite, "PADV2", layout("*[pads=#1], _, _ -> *"), infer(infer_pad)
 GANTRY_DEFINE(tflite, "MIRROR_PAD", layout("*[mirror=#1], _ -> *"), infer(infer_pad),
               limits(types(DType::float32, DType::int32, DType::int64, DType::uint8, DType::int8, DType::int16)))
 GANTRY_DEFINE(tflite, "BROADCAST_TO", layout("*[shape=#1], _ -> *"), infer(infer_broadcast_to), limits(rank(0, 8)))
+GANTRY_DEFINE(tflite, "BROADCAST_ARGS", layout("fixed: shapes"), infer(infer_broadcast_args),
+              limits(types(DType::int32, DType::int64)))
 GANTRY_DEFINE(tflite, "TILE", layout("*[repeats=#1], _ -> *"), infer(infer_tile))
 GANTRY_DEFINE(tflite, "SHAPE", layout("fixed: yields the logical order"), infer(infer_shape))
 GANTRY_DEFINE(tflite, "FILL", layout("fixed: makes its axes"), infer(infer_fill))
