@@ -6,16 +6,10 @@
 #include <array>
 #include <cmath>
 
-#include "common.hpp"
+#include "resize.hpp"
 
 namespace core_ops {
 namespace {
-
-struct Mode {
-  std::string mode, coordinates, nearest;
-  double cubic_a = -0.75, extrapolation = 0;
-  bool exclude_outside = false, antialias = false;
-};
 
 /// One axis: sizes, the scale that ONNX computes with (output over input), and the region of interest.
 struct Axis {
@@ -225,6 +219,17 @@ Value extrapolate(const Emit& emit, const Value& y, int axis, const Mode& m, con
 
 }  // namespace
 
+namespace {
+
+bool all_known(const Node& node) {
+  if (!node.in(0).is_static()) return false;
+  for (std::size_t i = 1; i < 4; ++i)
+    if (node.in(i) && !node.in(i).constant() && !(node.in(i).is_static() && node.in(i).elements() == 0)) return false;
+  return true;
+}
+
+}  // namespace
+
 GANTRY_CONVERT(onnx, "Resize", since(11), to(tflite)) {
   const Value x = node.in(0);
   const Mode m{node.attr("mode", "nearest"),
@@ -236,6 +241,7 @@ GANTRY_CONVERT(onnx, "Resize", since(11), to(tflite)) {
                node.attr("antialias", 0) != 0};
   decline_if(m.mode != "nearest" && m.mode != "linear" && m.mode != "cubic", "mode '", m.mode, "' is not known");
   decline_if(m.mode != "nearest" && x.dtype() != DType::float32, "mode '", m.mode, "' of ", name_of(x.dtype()));
+  if (!all_known(node)) return resize_at_run_time(node, emit, m);
   const std::vector<Axis> axes = read_axes(node);
   if (const auto y = builtin(emit, x, axes, m)) return *y;
   Value y = x;
