@@ -10,8 +10,8 @@ struct Row {
 
 /// Elements of an axis from the last to the first.
 Value reversed(const Emit& emit, const Value& x, int axis, const Extent& n) {
-  const Value back = emit.sub(Extent(n.is_known() ? Extent(n.known - 1).scalar(emit) : emit.sub(n.value, 1)).scalar(emit),
-                              counting(emit, n));
+  const Value back = emit.sub(
+      Extent(n.is_known() ? Extent(n.known - 1).scalar(emit) : emit.sub(n.value, 1)).scalar(emit), counting(emit, n));
   return emit.op("GATHER", {x, back}, {{"axis", axis}, {"batch_dims", 0}});
 }
 

@@ -49,7 +49,8 @@ GANTRY_CONVERT(onnx, "Shape", since(1), to(tflite)) {
 GANTRY_CONVERT(onnx, "Size", since(1), to(tflite)) {
   const Value x = node.in(0);
   if (x.is_static()) return emit.constant<std::int64_t>({}, {x.elements()});
-  return emit.op("REDUCE_PROD", {emit.op("SHAPE", {x}, {{"out_type", "INT64"}}), emit.i32({0})}, {{"keep_dims", false}});
+  return emit.op("REDUCE_PROD", {emit.op("SHAPE", {x}, {{"out_type", "INT64"}}), emit.i32({0})},
+                 {{"keep_dims", false}});
 }
 
 GANTRY_CONVERT(onnx, "ConstantOfShape", since(9), to(tflite)) {

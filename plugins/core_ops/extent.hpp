@@ -13,10 +13,12 @@ struct Extent {
   std::int64_t known = -1;
   Value value;
 
-  Extent(std::int64_t n) : known(n) {}                       // NOLINT: conversion is the point
+  Extent(std::int64_t n) : known(n) {}  // NOLINT: conversion is the point
   explicit Extent(const Value& v) : value(v) {}
   bool is_known() const { return known >= 0; }
-  Value scalar(const Emit& emit) const { return is_known() ? emit.scalar(DType::int32, static_cast<double>(known)) : value; }
+  Value scalar(const Emit& emit) const {
+    return is_known() ? emit.scalar(DType::int32, static_cast<double>(known)) : value;
+  }
 };
 using Extents = std::vector<Extent>;
 

@@ -46,8 +46,9 @@ Losses losses(const Node& node, const Emit& emit, const Value& rows, const Class
   l.loss = emit.op("NEG", {picked});
   if (weights) l.loss = emit.mul(l.loss, gather(emit, weights, at));
   // What is ignored counts 0 even if it is infinite.
-  if (counted) l.loss = emit.op("SELECT_V2", {emit.op("GREATER", {counted, emit.scalar(rows.dtype(), 0)}), l.loss,
-                                              emit.scalar(rows.dtype(), 0)});
+  if (counted)
+    l.loss = emit.op("SELECT_V2", {emit.op("GREATER", {counted, emit.scalar(rows.dtype(), 0)}), l.loss,
+                                   emit.scalar(rows.dtype(), 0)});
   return l;
 }
 

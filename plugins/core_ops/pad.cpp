@@ -116,8 +116,7 @@ Value pad_repeating(const Emit& emit, const Value& x, const Padding& p, std::str
       y = along(emit, y, i, emit.constant<std::int32_t>({static_cast<std::int64_t>(at.size())}, at));
     } else {
       const auto scalar = [&](std::int64_t v) { return emit.scalar(DType::int32, static_cast<double>(v)); };
-      y = along(emit, y, i,
-                source_indices(emit, mode, extent_of(emit, y, i).scalar(emit), scalar(begin), scalar(end)));
+      y = along(emit, y, i, source_indices(emit, mode, extent_of(emit, y, i).scalar(emit), scalar(begin), scalar(end)));
     }
   }
   return y;

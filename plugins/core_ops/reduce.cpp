@@ -74,8 +74,7 @@ std::optional<Value> of_nothing(const Node& node, const Emit& emit, double empty
   const Value x = node.in(0), out = node.out();
   if (!x.is_static() || x.elements() != 0 || !out.is_static() || out.elements() == 0) return std::nullopt;
   decline_if(std::isnan(empty) && !is_float(out.dtype()), "a mean of no integers");
-  return emit.numbers(out.dtype(), out.dims(),
-                      std::vector<double>(static_cast<std::size_t>(out.elements()), empty));
+  return emit.numbers(out.dtype(), out.dims(), std::vector<double>(static_cast<std::size_t>(out.elements()), empty));
 }
 
 Results reduction(const Node& node, const Emit& emit, const Row& row) {
@@ -119,9 +118,9 @@ GANTRY_CONVERT(onnx, "ReduceLogSumExp", since(1), to(tflite)) {
 /// The axis may be an operand of the run time; the kernel counts negative ones from the end.
 GANTRY_CONVERT(onnx, "CumSum", since(11), to(tflite)) {
   const Value x = node.in(0), axis = node.in(1);
-  const Value at = axis.constant() ? emit.constant<std::int32_t>(
-                                         {}, {normalize_axis(axis.scalar<std::int64_t>(), x.rank())})
-                                   : emit.reshape(saturated(emit, axis), {1});
+  const Value at = axis.constant()
+                       ? emit.constant<std::int32_t>({}, {normalize_axis(axis.scalar<std::int64_t>(), x.rank())})
+                       : emit.reshape(saturated(emit, axis), {1});
   return emit.op("CUMSUM", {x, at},
                  {{"exclusive", node.attr("exclusive", 0) != 0}, {"reverse", node.attr("reverse", 0) != 0}});
 }

@@ -2,11 +2,11 @@
 // attributes only; nearest is a list of indices. Where TFLite's RESIZE_BILINEAR or RESIZE_NEAREST_NEIGHBOR computes
 // the same, those are emitted instead; the comparison is made on the numbers, not on the names of modes.
 // Operator: ONNX operator specification, Resize; cubic: R. G. Keys, "Cubic convolution interpolation", 1981.
+#include "resize.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
-
-#include "resize.hpp"
 
 namespace core_ops {
 namespace {

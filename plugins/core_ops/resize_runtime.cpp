@@ -17,6 +17,7 @@ struct Axis {
   int axis = 0;
   Extent in = 1, out = 1;
   Value scale, roi_start, roi_end;
+  Value wanted;       // the result's size before it is rounded down, where scales of the run time ask for it
   bool same = false;  // the axis certainly stays as it is
 
   Value length(const Emit& emit) const { return emit.cast(in.scalar(emit), DType::float32); }
@@ -26,9 +27,7 @@ struct Axis {
 Value number(const Emit& emit, double x) { return emit.scalar(DType::float32, x); }
 Value floor_of(const Emit& emit, const Value& v) { return emit.op("FLOOR", {v}); }
 Value ceil_of(const Emit& emit, const Value& v) { return emit.op("CEIL", {v}); }
-Value clamped(const Emit& emit, const Value& v, const Value& last) {
-  return emit.minimum(emit.maximum(v, 0), last);
-}
+Value clamped(const Emit& emit, const Value& v, const Value& last) { return emit.minimum(emit.maximum(v, 0), last); }
 Value int32_of(const Emit& emit, const Value& v) { return emit.cast(v, DType::int32); }
 
 Value float_element(const Emit& emit, const Value& v, std::size_t i) {
@@ -59,7 +58,8 @@ void read_sizes(const Emit& emit, const Node& node, std::vector<Axis>& axes) {
       a.scale = emit.div(a.result(emit), a.length(emit));
       continue;
     }
-    decline_if(policy != "not_larger" && policy != "not_smaller", "keep_aspect_ratio_policy '", policy, "' is not known");
+    decline_if(policy != "not_larger" && policy != "not_smaller", "keep_aspect_ratio_policy '", policy,
+               "' is not known");
     const Value factor = emit.div(a.result(emit), a.length(emit));
     common = !common ? factor : policy == "not_larger" ? emit.minimum(common, factor) : emit.maximum(common, factor);
   }
@@ -76,7 +76,9 @@ void read_scales(const Emit& emit, const Node& node, std::vector<Axis>& axes) {
     Axis& a = axes[i];
     a.scale = float_element(emit, scales, i);
     a.same = scales.constant() && scales.read<double>()[i] == 1;
-    a.out = a.same ? a.in : Extent(int32_of(emit, floor_of(emit, emit.mul(a.length(emit), a.scale))));
+    const Value wanted = emit.mul(a.length(emit), a.scale);
+    a.out = a.same ? a.in : Extent(int32_of(emit, floor_of(emit, wanted)));
+    if (!scales.constant()) a.wanted = wanted;
   }
 }
 
@@ -113,9 +115,15 @@ std::vector<Axis> read_axes(const Node& node, const Emit& emit, const Mode& m) {
 /// Source coordinates of all places of an axis, float32 [out].
 Value coordinates(const Emit& emit, const Mode& m, const Axis& a) {
   const Value x = emit.op("RANGE", {number(emit, 0), a.result(emit), number(emit, 1)});
-  const Value in = a.length(emit), out = a.result(emit), last = emit.sub(in, 1), steps = emit.maximum(emit.sub(out, 1), 1);
+  const Value in = a.length(emit), out = a.result(emit), last = emit.sub(in, 1),
+              steps = emit.maximum(emit.sub(out, 1), 1);
   const auto half_pixel = [&] { return emit.sub(emit.div(emit.add(x, 0.5), a.scale), 0.5); };
   const Value single = emit.op("EQUAL", {out, number(emit, 1)});
+  // Where scales ask for a size that is rounded down, ONNX's reference (and its tests, which give scales at run time)
+  // reckons with the unrounded size, ONNX Runtime with the rounded one, as does resize.cpp: scales of real networks are
+  // constants.
+  if (m.coordinates == "align_corners" && a.wanted)
+    return emit.div(emit.mul(x, last), emit.maximum(emit.sub(a.wanted, 1), 1e-6));
   if (m.coordinates == "align_corners") return emit.div(emit.mul(x, last), steps);
   if (m.coordinates == "asymmetric") return emit.div(x, a.scale);
   if (m.coordinates == "half_pixel") return half_pixel();
@@ -125,7 +133,8 @@ Value coordinates(const Emit& emit, const Mode& m, const Axis& a) {
     const Value offset = emit.mul(emit.div(in, 2), emit.sub(1, adjustment));
     return emit.sub(emit.add(offset, emit.div(emit.add(x, 0.5), a.scale)), 0.5);
   }
-  decline_if(m.coordinates != "tf_crop_and_resize", "coordinate_transformation_mode '", m.coordinates, "' is not known");
+  decline_if(m.coordinates != "tf_crop_and_resize", "coordinate_transformation_mode '", m.coordinates,
+             "' is not known");
   const Value width = emit.mul(emit.sub(a.roi_end, a.roi_start), last);
   const Value spread = emit.add(emit.mul(a.roi_start, last), emit.div(emit.mul(x, width), steps));
   const Value middle = emit.mul(emit.mul(emit.add(a.roi_start, a.roi_end), 0.5), last);
@@ -164,7 +173,8 @@ Value weights(const Emit& emit, const Mode& m, const Axis& a, const Value& x) {
   const double radius = m.mode == "linear" ? 1 : 2;
   const Value in = a.length(emit), last = emit.sub(in, 1);
   const Value shrink = m.antialias ? emit.minimum(a.scale, 1) : number(emit, 1);
-  const Value reach = m.antialias ? emit.add(ceil_of(emit, emit.div(number(emit, radius), shrink)), 1) : number(emit, radius + 1);
+  const Value reach =
+      m.antialias ? emit.add(ceil_of(emit, emit.div(number(emit, radius), shrink)), 1) : number(emit, radius + 1);
   // Coordinates of a region of interest may be far outside; what is there is replaced later.
   const Value at = m.coordinates == "tf_crop_and_resize" ? clamped(emit, x, last) : x;
   const Value places = emit.op("RANGE", {emit.op("NEG", {reach}), emit.add(in, reach), number(emit, 1)});
@@ -174,12 +184,12 @@ Value weights(const Emit& emit, const Mode& m, const Axis& a, const Value& x) {
     const Value inside = emit.op("EQUAL", {places, clamped(emit, places, last)});
     w = emit.mul(w, emit.reshape(emit.cast(inside, DType::float32), {1, -1}));
   }
-  if (m.exclude_outside || m.antialias)
-    w = emit.div(w, emit.op("SUM", {w, emit.i32({1})}, {{"keep_dims", true}}));
+  if (m.exclude_outside || m.antialias) w = emit.div(w, emit.op("SUM", {w, emit.i32({1})}, {{"keep_dims", true}}));
   const Value held = emit.reshape(clamped(emit, places, last), {-1, 1});
   const Value elements = emit.op("RANGE", {number(emit, 0), in, number(emit, 1)});
   const Value gathers = emit.cast(emit.op("EQUAL", {held, emit.reshape(elements, {1, -1})}), DType::float32);
-  return emit.op("BATCH_MATMUL", {w, gathers}, {{"adj_x", false}, {"adj_y", false}, {"asymmetric_quantize_inputs", false}});
+  return emit.op("BATCH_MATMUL", {w, gathers},
+                 {{"adj_x", false}, {"adj_y", false}, {"asymmetric_quantize_inputs", false}});
 }
 
 Value resize_axis(const Emit& emit, const Value& v, const Mode& m, const Axis& a, const Value& x) {
@@ -213,9 +223,11 @@ bool exact_upscaling(const Node& node) {
   return std::all_of(s.begin(), s.end(), [](double f) { return f == 1 || f == 2 || f == 4 || f == 8 || f == 16; });
 }
 
-/// The setting of RESIZE_BILINEAR or RESIZE_NEAREST_NEIGHBOR that computes the same at every size; nullopt if none does.
+/// The setting of RESIZE_BILINEAR or RESIZE_NEAREST_NEIGHBOR that computes the same at every size; nullopt if none
+/// does.
 std::optional<Attributes> same_setting(const Node& node, const Mode& m) {
-  const bool ratio = exact_upscaling(node) || (!given(node.in(2)) && node.attr("keep_aspect_ratio_policy", "stretch") == "stretch");
+  const bool ratio =
+      exact_upscaling(node) || (!given(node.in(2)) && node.attr("keep_aspect_ratio_policy", "stretch") == "stretch");
   if (!ratio || m.antialias || m.exclude_outside) return std::nullopt;
   const auto setting = [](bool corners, bool half) {
     return Attributes{{"align_corners", corners}, {"half_pixel_centers", half}};

@@ -34,8 +34,8 @@ Value spread(const Emit& emit, const Value& given, const Axes& axes, int rank, s
 Extent plus(const Emit& emit, const Extent& a, const Extent& b);
 Extent less_by(const Emit& emit, const Extent& a, const Extent& b);  // max(0, a - b)
 Extent times(const Emit& emit, const Extent& a, const Extent& b);
-Extent halved(const Emit& emit, const Extent& a);                                 // rounded down
-Extent over(const Emit& emit, const Extent& a, std::int64_t by);                  // rounded down
+Extent halved(const Emit& emit, const Extent& a);                 // rounded down
+Extent over(const Emit& emit, const Extent& a, std::int64_t by);  // rounded down
 Extent smaller(const Emit& emit, const Extent& a, const Extent& b);
 
 /// Whether two axes have the same size, known or by the same symbol.

@@ -85,7 +85,8 @@ GANTRY_CONVERT(onnx, "Reshape", since(5), to(tflite)) {
   const Dims dims = shape.read<std::int64_t>();
   for (std::size_t i = 0; i < dims.size(); ++i) {
     const Extent size = dims[i] == 0 && copies ? extent_of(emit, x, static_cast<int>(i)) : Extent(dims[i]);
-    parts.push_back(size.value ? emit.reshape(size.value, {1}) : emit.i32({dims[i] == 0 && copies ? size.known : dims[i]}));
+    parts.push_back(size.value ? emit.reshape(size.value, {1})
+                               : emit.i32({dims[i] == 0 && copies ? size.known : dims[i]}));
   }
   return reshape_at_run_time(emit, x, joined(emit, parts), known);
 }
@@ -102,7 +103,8 @@ GANTRY_CONVERT(onnx, "Flatten", since(1), to(tflite)) {
     n = n < 0 || dims[static_cast<std::size_t>(i)] < 0 ? -1 : n * dims[static_cast<std::size_t>(i)];
   }
   if (rows >= 0 || columns >= 0) return emit.reshape(x, {rows, columns});
-  return reshape_to(emit, x, {product(emit, extents_of(emit, x, 0, at)), Extent(product(emit, extents_of(emit, x, at, x.rank())))});
+  return reshape_to(
+      emit, x, {product(emit, extents_of(emit, x, 0, at)), Extent(product(emit, extents_of(emit, x, at, x.rank())))});
 }
 
 namespace {
@@ -111,16 +113,18 @@ namespace {
 Value shape_without(const Emit& emit, const Value& x, const Value& axes) {
   const int rank = x.rank(), left = rank - static_cast<int>(axes.dim(0));
   const Value all = counting(emit, Extent(rank));
-  const Value hit = emit.op("EQUAL", {emit.reshape(from_end(emit, axes, Extent(rank)), {axes.dim(0), 1}),
-                                      emit.reshape(all, {1, rank})});
+  const Value hit = emit.op(
+      "EQUAL", {emit.reshape(from_end(emit, axes, Extent(rank)), {axes.dim(0), 1}), emit.reshape(all, {1, rank})});
   const Value gone = emit.op("REDUCE_MAX", {emit.cast(hit, DType::int32), emit.i32({0})}, {{"keep_dims", false}});
   // Row k of the table is 1 where the k-th axis that stays is.
-  const Value order = emit.op("CUMSUM", {emit.sub(emit.i32(Dims(static_cast<std::size_t>(rank), 1)), gone),
-                                         emit.constant<std::int32_t>({}, {0})},
-                              {{"exclusive", true}, {"reverse", false}});
-  const Value here = emit.op("EQUAL", {emit.reshape(order, {1, rank}),
-                                       emit.reshape(counting(emit, Extent(left)), {left, 1})});
-  const Value stays = emit.mul(emit.cast(here, DType::int32), emit.sub(emit.i32(Dims(static_cast<std::size_t>(rank), 1)), gone));
+  const Value order =
+      emit.op("CUMSUM",
+              {emit.sub(emit.i32(Dims(static_cast<std::size_t>(rank), 1)), gone), emit.constant<std::int32_t>({}, {0})},
+              {{"exclusive", true}, {"reverse", false}});
+  const Value here =
+      emit.op("EQUAL", {emit.reshape(order, {1, rank}), emit.reshape(counting(emit, Extent(left)), {left, 1})});
+  const Value stays =
+      emit.mul(emit.cast(here, DType::int32), emit.sub(emit.i32(Dims(static_cast<std::size_t>(rank), 1)), gone));
   return emit.op("SUM", {emit.mul(stays, emit.reshape(shape_of(emit, x), {1, rank})), emit.i32({1})},
                  {{"keep_dims", false}});
 }
@@ -158,7 +162,8 @@ Value unsqueeze_at_run_time(const Emit& emit, const Value& x, const Value& axes)
                                       emit.reshape(counting(emit, Extent(rank)), {1, rank})});
   const Value fresh = emit.op("REDUCE_MAX", {emit.cast(hit, DType::int32), emit.i32({0})}, {{"keep_dims", false}});
   const Value old = emit.sub(emit.i32(Dims(static_cast<std::size_t>(rank), 1)), fresh);
-  const Value next = emit.op("CUMSUM", {old, emit.constant<std::int32_t>({}, {0})}, {{"exclusive", true}, {"reverse", false}});
+  const Value next =
+      emit.op("CUMSUM", {old, emit.constant<std::int32_t>({}, {0})}, {{"exclusive", true}, {"reverse", false}});
   // One more size than the operand has, for the places behind its last.
   const Value sizes = joined(emit, {shape_of(emit, x), emit.i32({1})});
   const Value size = emit.op("GATHER", {sizes, next}, {{"axis", 0}, {"batch_dims", 0}});

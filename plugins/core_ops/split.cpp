@@ -45,7 +45,8 @@ std::vector<Value> split(const Emit& emit, const Value& x, int axis, const Dims&
 }
 
 /// Sizes that the graph computes.
-std::vector<Value> split_at_run_time(const Emit& emit, const Value& x, int axis, const Value& sizes, std::size_t parts) {
+std::vector<Value> split_at_run_time(const Emit& emit, const Value& x, int axis, const Value& sizes,
+                                     std::size_t parts) {
   return emit.ops("SPLIT_V", parts, {x, sizes, emit.constant<std::int32_t>({}, {axis})},
                   {{"num_splits", static_cast<std::int64_t>(parts)}});
 }
