@@ -171,7 +171,15 @@ bool sizes_agree(const Graph& g, const Binding& b) {
   return true;
 }
 
+/// Axes that a node counts in numbers which no role of the variant reads: it must count from the first then.
+bool counts_axes_unread(const Node& n, const Variant& v) {
+  if (n.op.dialect != "tflite") return false;
+  if (n.attr_or<std::int64_t>("batch_dims", 0) != 0) return true;
+  return !with_roles(v) && n.attr_or<std::int64_t>("axis", 0) != 0;
+}
+
 std::optional<Binding> bind_variant(const Graph& g, const Node& n, const Variant& v) {
+  if (counts_axes_unread(n, v)) return std::nullopt;
   Binding b;
   b.variant = &v;
   for (std::size_t i = 0; i < n.inputs.size(); ++i)

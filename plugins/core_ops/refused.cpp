@@ -1,0 +1,42 @@
+// Operators that TFLite cannot express, by name and with the reason; and optional values, where they are plain tensors.
+#include "common.hpp"
+
+namespace core_ops {
+namespace {
+
+struct Row {
+  std::string_view op, reason;
+};
+Results refuse(const Node&, const Emit&, const Row& row) { decline(row.reason); }
+
+constexpr std::string_view kStrings = "LiteRT has no operators on strings",
+                           kSequences = "TFLite has no sequences of tensors";
+
+constexpr Row kRefused[] = {
+    {"StringConcat", kStrings},
+    {"StringSplit", kStrings},
+    {"StringNormalizer", kStrings},
+    {"RegexFullMatch", kStrings},
+    {"ImageDecoder", "LiteRT decodes no images"},
+    {"SequenceConstruct", kSequences},
+    {"SequenceEmpty", kSequences},
+    {"SequenceInsert", kSequences},
+    {"SequenceErase", kSequences},
+    {"SequenceAt", kSequences},
+    {"SequenceLength", kSequences},
+    {"SequenceMap", kSequences},
+    {"SplitToSequence", kSequences},
+    {"ConcatFromSequence", kSequences},
+    {"Optional", "TFLite has no optional values"},
+};
+GANTRY_TABLE(onnx, kRefused, refuse, since(1), to(tflite))
+
+}  // namespace
+
+/// True for a tensor, false where the operand is left out.
+GANTRY_CONVERT(onnx, "OptionalHasElement", since(15), to(tflite)) {
+  return emit.constant<bool>({}, {static_cast<bool>(node.in(0))});
+}
+GANTRY_CONVERT(onnx, "OptionalGetElement", since(15), to(tflite)) { return node.in(0); }
+
+}  // namespace core_ops
