@@ -62,6 +62,7 @@ Command check_command() {
       target_flag(),
       shape_flag(),
       {.name = "--allow-custom", .help = "Count operators without converter as custom operators"},
+      {.name = "--allow-random", .help = "Map random operators to the target's own random numbers"},
       {.name = "--json", .help = "Print the report as JSON"},
       report_flag(),
   };

@@ -43,6 +43,7 @@ Command convert_command() {
       target_flag(),
       shape_flag(),
       {.name = "--allow-custom", .help = "Leave operators that have no converter as custom operators"},
+      {.name = "--allow-random", .help = "Map random operators to the target's own random numbers"},
       {.name = "--dry-run", .help = "Do everything but write"},
       {.name = "--io-layout",
        .value = "LAYOUT",

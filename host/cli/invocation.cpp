@@ -101,6 +101,8 @@ Status Invocation::merge_options() {
   if (args.has("--no-default-plugins")) GANTRY_TRY(config.set("plugins.defaults", false, "--no-default-plugins"));
   if (args.has("--io-layout")) GANTRY_TRY(config.set("layout.io", std::string(args.get("--io-layout")), "--io-layout"));
   if (args.has("--allow-custom")) GANTRY_TRY(config.set("convert.allow_custom", true, "--allow-custom"));
+  if (args.has("--allow-random"))
+    GANTRY_TRY(config.merge_setting("plugins.\"org.gantry.core-ops\".allow_random=true"));
   if (args.has("--verify")) GANTRY_TRY(config.set("convert.verify", true, "--verify"));
   for (const std::string flag : {"--atol", "--rtol"}) {
     if (!args.has(flag)) continue;

@@ -230,6 +230,9 @@ GANTRY_CONVERT(kMl, "TreeEnsembleClassifier", since(1), to(tflite)) {
     if (node.out(1)) results[1] = post_transform(emit, concatenation(emit, {other, score}, 1), transform);
     return results;
   }
+  decline_if(labels.size() == 2 && node.out(0) && node.out(0).use_count() > 0,
+             "two labels with weights for both: ONNX Runtime gives 0 or 1 by the sign of the second score, the "
+             "specification the label of the greater one");
   y = with_base(node, emit, y);
   if (node.out(0)) results[0] = greatest_label(emit, y, labels);
   if (node.out(1)) results[1] = post_transform(emit, y, transform);

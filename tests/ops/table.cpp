@@ -59,8 +59,9 @@ void add_weights(onnx::GraphProto& graph, const std::string& weights) {
 }  // namespace
 
 void write_model(const fs::path& path, const Row& row) {
-  const std::string text = "<ir_version: 8, opset_import: [\"\" : " + std::to_string(row.opset) + "]> g (" +
-                           row.inputs + ") => (" + row.outputs + ") { " + row.nodes + " }";
+  const std::string text = "<ir_version: 8, opset_import: [\"\" : " + std::to_string(row.opset) +
+                           ", \"ai.onnx.ml\" : 3, \"com.microsoft\" : 1]> g (" + row.inputs + ") => (" + row.outputs +
+                           ") { " + row.nodes + " }";
   onnx::ModelProto model;
   const auto status = onnx::OnnxParser::Parse(model, text.c_str());
   if (!status.IsOK()) throw std::runtime_error(status.ErrorMessage() + " in " + text);
