@@ -155,6 +155,12 @@ GANTRY_CONVERT(onnx, "DFT", since(20), to(tflite)) {
   return dft(node, emit, axis ? known_scalar(axis) : std::optional<std::int64_t>(-2), axis);
 }
 
+/// ONNX's type inference takes an absent `onesided` for 0; its default is 1.
+GANTRY_UPGRADE(onnx, "STFT", since(17)) {
+  decline_if(node.has_attr("onesided"), "nothing to do");
+  return emit.op("STFT", node.ins(), {{"onesided", 1}});
+}
+
 /// signal [b, n, parts], frame_step, window [length], frame_length -> [b, frames, bins, 2]: frames are gathered, each
 /// is multiplied by the window and transformed.
 GANTRY_CONVERT(onnx, "STFT", since(17), to(tflite)) {

@@ -3,6 +3,7 @@
 // own child. Operators: ONNX operator specification, ai.onnx.ml.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -106,8 +107,8 @@ Value taken(const Emit& emit, const Forest& f, const Value& x, const Value& at) 
   return yes;
 }
 
-/// What the trees say together, [n, targets]: SUM, AVERAGE, MIN, MAX.
-Value scores(const Emit& emit, const Forest& f, const Value& x, const std::string& aggregate) {
+/// The leaf where each row ends in each tree, [n, trees].
+Value leaves(const Emit& emit, const Forest& f, const Value& x) {
   decline_if(f.roots.empty(), "no trees");
   const int depth = f.depth();
   const std::int64_t trees = static_cast<std::int64_t>(f.roots.size());
@@ -123,6 +124,12 @@ Value scores(const Emit& emit, const Forest& f, const Value& x, const std::strin
     // A leaf's two children are itself, so what is compared there does not matter.
     at = emit.op("SELECT_V2", {taken(emit, f, x, at), yes, no});
   }
+  return at;
+}
+
+/// What the trees say together, [n, targets]: SUM, AVERAGE, MIN, MAX.
+Value scores(const Emit& emit, const Forest& f, const Value& at, const std::string& aggregate) {
+  const std::int64_t trees = static_cast<std::int64_t>(f.roots.size());
   const Value table = emit.constant<float>({static_cast<std::int64_t>(f.size()), f.targets}, f.weights);
   const Value votes = lookup(emit, table, at);  // [n, trees, targets]
   if (aggregate == "SUM") return reduce_axes(emit, "SUM", votes, {1}, false);
@@ -133,6 +140,15 @@ Value scores(const Emit& emit, const Forest& f, const Value& x, const std::strin
       decline_if(!f.voted[i * static_cast<std::size_t>(f.targets) + static_cast<std::size_t>(k)], "aggregate_function ",
                  aggregate, " where a leaf has no weight for a target");
   return reduce_axes(emit, aggregate == "MIN" ? "REDUCE_MIN" : "REDUCE_MAX", votes, {1}, false);
+}
+
+/// Scores of classes that no tree has spoken of are less than any, for ONNX Runtime: a sum that is negative may win.
+Value of_voted(const Emit& emit, const Forest& f, const Value& at, const Value& y) {
+  std::vector<float> table(f.voted.begin(), f.voted.end());
+  const Value votes = lookup(emit, emit.constant<float>({static_cast<std::int64_t>(f.size()), f.targets}, table), at);
+  const Value none =
+      emit.op("EQUAL", {reduce_axes(emit, "REDUCE_MAX", votes, {1}, false), emit.scalar(DType::float32, 0)});
+  return emit.op("SELECT_V2", {none, emit.scalar(DType::float32, std::numeric_limits<float>::lowest()), y});
 }
 
 Mode mode_named(const std::string& name) {
@@ -201,7 +217,7 @@ Value with_base(const Node& node, const Emit& emit, const Value& y) {
 
 GANTRY_CONVERT(kMl, "TreeEnsembleRegressor", since(1), to(tflite)) {
   const Forest f = read_forest(node, "target", node.attr<std::int64_t>("n_targets", 1));
-  const Value y = scores(emit, f, ml_rows(emit, node.in(0)), node.attr("aggregate_function", "SUM"));
+  const Value y = scores(emit, f, leaves(emit, f, ml_rows(emit, node.in(0))), node.attr("aggregate_function", "SUM"));
   return post_transform(emit, with_base(node, emit, y), node.attr("post_transform", "NONE"));
 }
 
@@ -214,7 +230,8 @@ GANTRY_CONVERT(kMl, "TreeEnsembleClassifier", since(1), to(tflite)) {
   const Dims labels = node.attr<Dims>("classlabels_int64s"), ids = node.attr<Dims>("class_ids");
   const auto weights = node.attr<std::vector<float>>("class_weights");
   const Forest f = read_forest(node, "class", static_cast<std::int64_t>(labels.size()));
-  Value y = scores(emit, f, ml_rows(emit, node.in(0)), "SUM");
+  const Value at = leaves(emit, f, ml_rows(emit, node.in(0)));
+  Value y = scores(emit, f, at, "SUM");
   const std::string transform = node.attr("post_transform", "NONE");
   std::vector<Value> results(node.out_count());
   const std::set<std::int64_t> classes(ids.begin(), ids.end());
@@ -233,8 +250,9 @@ GANTRY_CONVERT(kMl, "TreeEnsembleClassifier", since(1), to(tflite)) {
   decline_if(labels.size() == 2 && node.out(0) && node.out(0).use_count() > 0,
              "two labels with weights for both: ONNX Runtime gives 0 or 1 by the sign of the second score, the "
              "specification the label of the greater one");
+  const bool base = node.has_attr("base_values") && !node.attr<std::vector<float>>("base_values").empty();
   y = with_base(node, emit, y);
-  if (node.out(0)) results[0] = greatest_label(emit, y, labels);
+  if (node.out(0)) results[0] = greatest_label(emit, base ? y : of_voted(emit, f, at, y), labels);
   if (node.out(1)) results[1] = post_transform(emit, y, transform);
   return results;
 }
@@ -286,7 +304,7 @@ GANTRY_CONVERT(kMl, "TreeEnsemble", since(5), to(tflite)) {
   decline_if(aggregate < 0 || aggregate > 3 || transform < 0 || transform > 2, "aggregate_function ", aggregate,
              ", post_transform ", transform);
   constexpr const char* transforms[] = {"NONE", "SOFTMAX", "LOGISTIC"};
-  const Value y = scores(emit, f, in_float32(emit, node.in(0)), aggregates[aggregate]);
+  const Value y = scores(emit, f, leaves(emit, f, in_float32(emit, node.in(0))), aggregates[aggregate]);
   return from_float32(emit, post_transform(emit, y, transforms[transform]), node.in(0).dtype());
 }
 
