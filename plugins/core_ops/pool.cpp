@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "runtime.hpp"
 #include "window.hpp"
 
 namespace core_ops {
@@ -26,13 +27,13 @@ Value pool_valid(const Emit& emit, std::string_view op, const Value& x, const Wi
   if (w.axes() == 2) return pool2d(emit, op, x, w.kernel, w.strides, false);
   if (w.axes() == 1)
     return remove_axis(emit, pool2d(emit, op, insert_axis(emit, x, 1), {1, w.kernel[0]}, {1, w.strides[0]}, false), 1);
-  const Dims d = x.static_dims();
-  const Value planes = pool2d(emit, op, emit.reshape(x, {d[0] * d[1], d[2], d[3], d[4]}), {w.kernel[1], w.kernel[2]},
-                              {w.strides[1], w.strides[2]}, false);
-  const Dims p = planes.static_dims();
-  const Value depth = pool2d(emit, op, emit.reshape(planes, {d[0], d[1], p[1] * p[2], d[4]}), {w.kernel[0], 1},
-                             {w.strides[0], 1}, false);
-  return emit.reshape(depth, {d[0], depth.dim(1), p[1], p[2], d[4]});
+  const Extent n = extent_of(emit, x, 0), d = extent_of(emit, x, 1), c = extent_of(emit, x, 4);
+  const Value flat = reshape_to(emit, x, {product(emit, {n, d}), extent_of(emit, x, 2), extent_of(emit, x, 3), c});
+  const Value planes = pool2d(emit, op, flat, {w.kernel[1], w.kernel[2]}, {w.strides[1], w.strides[2]}, false);
+  const Extent h = extent_of(emit, planes, 1), wide = extent_of(emit, planes, 2);
+  const Value columns = reshape_to(emit, planes, {n, d, product(emit, {h, wide}), c});
+  const Value depth = pool2d(emit, op, columns, {w.kernel[0], 1}, {w.strides[0], 1}, false);
+  return reshape_to(emit, depth, {n, extent_of(emit, depth, 1), h, wide, c});
 }
 
 struct Pool {
@@ -120,7 +121,8 @@ GANTRY_CONVERT(onnx, "AveragePool", since(7), to(tflite)) {
   const Pool p = read_pool(node, emit);
   const bool with_padding = node.attr("count_include_pad", 0) != 0;
   Value y;
-  if (p.window.axes() == 2 && (!with_padding || !p.window.padded()) && is_same_padding(p.window, p.spatial)) {
+  if (p.window.axes() == 2 && (!with_padding || !(p.window.padded() || p.window.same_upper)) &&
+      is_same_padding(p.window, p.spatial)) {
     y = pool2d(emit, "AVERAGE_POOL_2D", p.x, p.window.kernel, p.window.strides, true);
   } else {
     decline_if(p.window.same_upper, "auto_pad needs known sizes; give input shapes with --shape");

@@ -85,10 +85,9 @@ Results flattening(const Node& node, const Emit& emit) {
   const auto axis = node.attr<std::int64_t>("axis", 1);
   const int at = axis == x.rank() ? x.rank() : normalize_axis(axis, x.rank());
   if (at == x.rank() - 1) return emit.op(node.op(), {x}, {{"axis", -1}});
-  const Dims dims = x.static_dims();
-  std::int64_t rows = 1, columns = 1;
-  for (int i = 0; i < x.rank(); ++i) (i < at ? rows : columns) *= dims[static_cast<std::size_t>(i)];
-  return emit.reshape(emit.op(node.op(), {emit.reshape(x, {rows, columns})}, {{"axis", -1}}), dims);
+  const Value rows = emit.op("Flatten", {x}, {{"axis", at}});
+  const Value y = emit.op(node.op(), {rows}, {{"axis", -1}});
+  return emit.op("Reshape", {y, emit.op("Shape", {x})});
 }
 
 }  // namespace

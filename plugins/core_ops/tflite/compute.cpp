@@ -47,11 +47,13 @@ void infer_conv3d(const Node& node, const Infer& infer) {
 
 /// TRANSPOSE_CONV and CONV_3D_TRANSPOSE(output_shape, filter, x, bias).
 void infer_transpose_conv(const Node& node, const Infer& infer) {
-  std::optional<Dims> dims;
-  if (node.in(0).constant())
+  Dims dims = node.in(2).dims();
+  if (node.in(0).constant()) {
     dims = node.in(0).read<std::int64_t>();
-  else
-    dims = Dims(static_cast<std::size_t>(node.in(2).rank()), -1);
+  } else {
+    std::fill(dims.begin() + 1, dims.end(), -1);
+    dims.back() = node.in(1).dim(node.op() == "TRANSPOSE_CONV" ? 0 : 3);
+  }
   infer.set(0, node.in(2).dtype(), dims);
 }
 
