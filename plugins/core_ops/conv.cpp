@@ -26,7 +26,7 @@ Value padded_input(const Emit& emit, const Convolution& c, std::string& padding)
     padding = "SAME";
     return c.x;
   }
-  decline_if(c.window.same_upper, "auto_pad SAME_UPPER with an unknown size beside an explicit one");
+  if (c.window.same_upper) return pad_open(emit, c.x, open_padding(emit, c.x, c.window), 0);
   return pad_spatial(emit, c.x, c.window.begin, c.window.end, 0);
 }
 
@@ -136,6 +136,11 @@ GANTRY_CONVERT(onnx, "Conv", since(1), to(tflite)) {
   decline_if(c.group < 1 || dims[1] != filter[1] * c.group || filter[0] % c.group, "weights ", text(filter),
              " with group ", c.group, " do not fit ", dims[1], " channels");
   c.x = emit.transpose(x, to_channels_last(rank));
+  if (c.window.open()) {
+    c.x = pad_open(emit, c.x, open_padding(emit, c.x, c.window), 0);
+    c.window.begin = c.window.end = Dims(kernel.size(), 0);
+    c.window.same_upper = c.window.same_lower = c.window.open_ceil = false;
+  }
   c.weights = weights;
   c.bias = node.in(2) ? node.in(2) : zero_bias(emit, filter[0], x.dtype());
   Value y;

@@ -90,6 +90,22 @@ Value correct_counts(const Emit& emit, const Value& y, const Pool& p, const Dims
   return plain ? y : emit.mul(y, emit.numbers(y.dtype(), dims, factor));
 }
 
+/// The mean where sizes are not known: the same pool over ones says which part of each window counts.
+Value average_open(const Emit& emit, const Pool& p, bool with_padding) {
+  const OpenPadding padding = open_padding(emit, p.x, p.window);
+  Extents spatial{1};
+  for (std::size_t i = 0; i < p.window.axes(); ++i) {
+    const Extent n = extent_of(emit, p.x, static_cast<int>(i) + 1);
+    spatial.push_back(with_padding ? plus(emit, plus(emit, n, padding.begin[i]), padding.end[i]) : n);
+  }
+  spatial.emplace_back(1);
+  const Value ones = emit.op("FILL", {vector_of(emit, spatial), emit.scalar(p.x.dtype(), 1)});
+  OpenPadding around = padding;
+  if (with_padding) around.begin = around.end = Extents(p.window.axes(), Extent(0));
+  const Value counted = pool_valid(emit, "AVERAGE_POOL_2D", pad_open(emit, ones, around, 0), p.window);
+  return emit.div(pool_valid(emit, "AVERAGE_POOL_2D", pad_open(emit, p.x, padding, 0), p.window), counted);
+}
+
 /// The padding that the node itself names, without what ceil_mode added.
 Dims padding_end(const Node& node, const Window& w) {
   if (!w.ceil_mode) return w.end;
@@ -105,11 +121,13 @@ GANTRY_CONVERT(onnx, "MaxPool", since(1), to(tflite)) {
              "TFLite's MAX_POOL_2D gives no indices");
   const Pool p = read_pool(node, emit);
   Value y;
-  if (p.window.axes() == 2 && is_same_padding(p.window, p.spatial)) {
+  if (p.window.axes() == 2 && !p.window.open() && is_same_padding(p.window, p.spatial)) {
     y = pool2d(emit, "MAX_POOL_2D", p.x, p.window.kernel, p.window.strides, true);
   } else {
-    decline_if(p.window.same_upper, "auto_pad needs known sizes; give input shapes with --shape");
-    const Value padded = pad_spatial(emit, p.x, p.window.begin, p.window.end, -std::numeric_limits<double>::infinity());
+    constexpr double kLowest = -std::numeric_limits<double>::infinity();
+    const bool open = p.window.open() || p.window.same_upper;
+    const Value padded = open ? pad_open(emit, p.x, open_padding(emit, p.x, p.window), kLowest)
+                              : pad_spatial(emit, p.x, p.window.begin, p.window.end, kLowest);
     y = pool_valid(emit, "MAX_POOL_2D", padded, p.window);
   }
   std::vector<Value> results{emit.transpose(y, to_channels_first(p.rank))};
@@ -121,14 +139,14 @@ GANTRY_CONVERT(onnx, "AveragePool", since(7), to(tflite)) {
   const Pool p = read_pool(node, emit);
   const bool with_padding = node.attr("count_include_pad", 0) != 0;
   Value y;
-  if (p.window.axes() == 2 && (!with_padding || !(p.window.padded() || p.window.same_upper)) &&
+  if (p.window.axes() == 2 && (!with_padding || !(p.window.padded() || p.window.same_upper)) && !p.window.open() &&
       is_same_padding(p.window, p.spatial)) {
     y = pool2d(emit, "AVERAGE_POOL_2D", p.x, p.window.kernel, p.window.strides, true);
+  } else if (!Value::known(p.spatial) && (p.window.padded() || p.window.open() || p.window.same_upper)) {
+    y = average_open(emit, p, with_padding);
   } else {
-    decline_if(p.window.same_upper, "auto_pad needs known sizes; give input shapes with --shape");
     y = pool_valid(emit, "AVERAGE_POOL_2D", pad_spatial(emit, p.x, p.window.begin, p.window.end, 0), p.window);
     if (p.window.padded()) {
-      decline_if(!Value::known(p.spatial), "padding needs known sizes; give input shapes with --shape");
       y = correct_counts(emit, y, p, padding_end(node, p.window), with_padding);
     }
   }

@@ -21,8 +21,11 @@ void read_padding(const Node& node, Window& w, const Dims& spatial) {
       if (spatial[i] >= 0) {
         auto_pads(w, i, spatial[i], mode == "SAME_LOWER");
       } else {
-        decline_if(mode == "SAME_LOWER", "auto_pad SAME_LOWER needs known sizes; give input shapes with --shape");
-        w.same_upper = true;
+        // With stride 1 every size is padded alike.
+        if (w.strides[i] == 1)
+          auto_pads(w, i, w.extent(i), mode == "SAME_LOWER");
+        else
+          (mode == "SAME_LOWER" ? w.same_lower : w.same_upper) = true;
       }
     }
     return;
@@ -39,7 +42,11 @@ void read_padding(const Node& node, Window& w, const Dims& spatial) {
 
 void apply_ceil_mode(Window& w, const Dims& spatial) {
   for (std::size_t i = 0; i < w.axes(); ++i) {
-    decline_if(spatial[i] < 0, "ceil_mode needs known sizes; give input shapes with --shape");
+    if (w.strides[i] == 1) continue;
+    if (spatial[i] < 0 || w.same_lower || w.same_upper) {
+      w.open_ceil = true;
+      continue;
+    }
     const std::int64_t padded = spatial[i] + w.begin[i] + w.end[i], stride = w.strides[i];
     std::int64_t out = (padded - w.extent(i) + stride - 1) / stride + 1;
     if ((out - 1) * stride >= spatial[i] + w.begin[i]) --out;
@@ -78,6 +85,49 @@ bool is_same_padding(const Window& w, const Dims& spatial) {
     if (same.begin[i] != w.begin[i] || window_count(w, i, spatial[i]) != out) return false;
   }
   return true;
+}
+
+OpenPadding open_padding(const Emit& emit, const Value& x, const Window& w) {
+  OpenPadding p;
+  for (std::size_t i = 0; i < w.axes(); ++i) {
+    const Extent n = extent_of(emit, x, static_cast<int>(i) + 1);
+    const std::int64_t stride = w.strides[i], extent = w.extent(i);
+    // ceil(v / stride), and the reach of so many windows.
+    const auto windows = [&](const Extent& v) { return over(emit, plus(emit, v, stride - 1), stride); };
+    const auto reach = [&](const Extent& count) {
+      return plus(emit, times(emit, less_by(emit, count, 1), stride), extent);
+    };
+    Extent begin = w.begin[i], end = w.end[i], extra = 0;
+    if ((w.same_lower || w.same_upper) && n.value && stride != 1) {
+      const Extent total = less_by(emit, reach(windows(n)), n);
+      begin = halved(emit, w.same_lower ? plus(emit, total, 1) : total);
+      end = less_by(emit, total, begin);
+    }
+    if (w.open_ceil && n.value && stride != 1) {
+      const Extent left = plus(emit, n, begin), padded = plus(emit, left, end);
+      // A window that would begin in the far padding is dropped.
+      const Extent all = plus(emit, windows(less_by(emit, padded, extent)), 1),
+                   within = plus(emit, over(emit, less_by(emit, left, 1), stride), 1);
+      extra = less_by(emit, reach(smaller(emit, all, within)), padded);
+    }
+    p.begin.push_back(begin);
+    p.end.push_back(end);
+    p.extra.push_back(extra);
+  }
+  return p;
+}
+
+Value pad_open(const Emit& emit, const Value& x, const OpenPadding& p, double fill) {
+  Extents pads{0, 0};
+  Dims dims = x.dims();
+  for (std::size_t i = 0; i < p.begin.size(); ++i) {
+    pads.push_back(p.begin[i]);
+    pads.push_back(plus(emit, p.end[i], p.extra[i]));
+    dims[i + 1] = -1;
+  }
+  pads.insert(pads.end(), 2, Extent(0));
+  const Value table = emit.reshape(vector_of(emit, pads), {x.rank(), 2});
+  return emit.ops("PADV2", 1, {x, table, emit.scalar(x.dtype(), fill)}, {}, {Type{x.dtype(), dims}})[0];
 }
 
 Value pad_spatial(const Emit& emit, const Value& x, const Dims& begin, const Dims& end, double fill) {

@@ -1,7 +1,7 @@
 // Sliding windows as ONNX describes them (Conv, ConvTranspose, pools): kernel, strides, dilations, padding.
 #pragma once
 
-#include "common.hpp"
+#include "runtime.hpp"
 
 namespace core_ops {
 
@@ -11,6 +11,10 @@ struct Window {
   bool ceil_mode = false;
   /// auto_pad = SAME_UPPER on axes whose size is not known: TFLite's SAME has the same meaning there.
   bool same_upper = false;
+
+  /// Padding that depends on sizes which are not known: SAME_LOWER, and what ceil_mode adds. See pad_open.
+  bool same_lower = false, open_ceil = false;
+  bool open() const { return same_lower || open_ceil; }
 
   std::size_t axes() const { return kernel.size(); }
   /// Extent of the dilated kernel.
@@ -34,6 +38,15 @@ inline std::int64_t window_count(const Window& w, std::size_t i, std::int64_t n)
 
 /// Whether TFLite's SAME places the same windows on axes of these sizes (-1 = unknown: true only if it holds for all).
 bool is_same_padding(const Window& w, const Dims& spatial);
+
+/// Padding for each spatial axis as the run time finds it; `extra` is what ceil_mode adds behind `end`.
+struct OpenPadding {
+  Extents begin, end, extra;
+};
+/// Of any window and any channels-last value [n, spatial..., c].
+OpenPadding open_padding(const Emit& emit, const Value& x, const Window& w);
+/// A channels-last value padded by `begin` and `end` + `extra`.
+Value pad_open(const Emit& emit, const Value& x, const OpenPadding& p, double fill);
 
 /// A channels-last value [n, spatial..., c] padded by begin and end with `fill`.
 Value pad_spatial(const Emit& emit, const Value& x, const Dims& begin, const Dims& end, double fill);
