@@ -20,7 +20,8 @@ struct Plan {
   Extent batch = 1;
 };
 
-/// The padding that pads, auto_pad or output_shape ask for. The result has full + output_padding - begin - end elements.
+/// The padding that pads, auto_pad or output_shape ask for. The result has full + output_padding - begin - end
+/// elements.
 Plan make_plan(const Node& node, const Emit& emit, const Dims& kernel) {
   Plan p;
   const Value x = node.in(0);
@@ -165,8 +166,8 @@ Value run(const Emit& emit, const Value& x, const Value& weights, const Value& b
   if (is_same(p)) {
     Extents out;
     for (std::size_t i = 0; i < p.full.size(); ++i) out.push_back(less_by(emit, p.full[i], p.before[i] + p.after[i]));
-    std::vector<Value> operands{shape_vector(emit, p.batch, out, weights.dim(1)),
-                                emit.transpose(weights, {1, 2, 3, 0}), x};
+    std::vector<Value> operands{shape_vector(emit, p.batch, out, weights.dim(1)), emit.transpose(weights, {1, 2, 3, 0}),
+                                x};
     if (bias) operands.push_back(bias);
     return emit.op(
         "TRANSPOSE_CONV", operands,
@@ -216,7 +217,8 @@ GANTRY_CONVERT(onnx, "ConvTranspose", since(1), to(tflite)) {
     for (std::int64_t g = 0; g < group; ++g) {
       starts[0] = g * sizes[0];
       const auto at = static_cast<std::size_t>(g);
-      const Value part = kernels.empty() ? emit.slice_constant(weights, starts, Dims(starts.size(), 1), sizes) : kernels[at];
+      const Value part =
+          kernels.empty() ? emit.slice_constant(weights, starts, Dims(starts.size(), 1), sizes) : kernels[at];
       parts.push_back(run(emit, inputs[at], part, Value(), p));
     }
   }

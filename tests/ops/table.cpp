@@ -82,8 +82,10 @@ Status convert_model(const fs::path& model, const fs::path& out, const LayoutSet
   return convert_file(model, out, options, *plugins, report);
 }
 
-void expect_same_numbers(const fs::path& model, const fs::path& out, double atol) {
+void expect_same_numbers(const fs::path& model, const fs::path& out, double atol,
+                         const std::map<std::string, std::vector<std::int64_t>>& shapes) {
   VerifyRequest request;
+  request.shapes = shapes;
   request.reference = model;
   request.candidate = out;
   request.atol = atol;
@@ -117,6 +119,31 @@ void expect_equal(const std::vector<Row>& rows) {
           report);
       EXPECT_TRUE(s.ok()) << (s.ok() ? "" : format(s.error()));
       if (s.ok()) expect_same_numbers(model, out, row.atol);
+    }
+  }
+}
+
+void expect_equal_at_sizes(const std::vector<DynamicRow>& rows) {
+  const Folder folder;
+  for (const DynamicRow& r : rows) {
+    SCOPED_TRACE("opset " + std::to_string(r.row.opset) + ", " + r.row.inputs + ": " + r.row.nodes);
+    Row row = r.row;
+    row.nodes +=
+        " s = Shape(y0) all = Constant<value_ints = [-1]>() flat = Reshape(y0, all) n = Size(y0)"
+        " zero = Constant<value_int = 0>() one = Constant<value_int = 1>() places = Range(zero, n, one)"
+        " angles = Cast<to = 1>(places) weights = Cos(angles) weighed = Mul(flat, weights)"
+        " y = ReduceMean<keepdims = 1>(weighed)";
+    row.outputs = "float[1] y, int64[" + std::to_string(r.rank) + "] s";
+    const fs::path model = write_model(folder, row), out = folder / "m.tflite";
+    for (const bool layout : {true, false}) {
+      SCOPED_TRACE(layout ? "with layout" : "without layout");
+      Report report;
+      const Status s = convert_model(
+          model, out, {}, layout ? std::set<std::string, std::less<>>{} : std::set<std::string, std::less<>>{"layout"},
+          report);
+      EXPECT_TRUE(s.ok()) << (s.ok() ? "" : format(s.error()));
+      if (!s.ok()) continue;
+      for (const auto& sizes : r.sizes) expect_same_numbers(model, out, row.atol, sizes);
     }
   }
 }

@@ -25,10 +25,20 @@ void write_model(const std::filesystem::path& path, const Row& row);
 Status convert_model(const std::filesystem::path& model, const std::filesystem::path& out, const LayoutSettings& layout,
                      const std::set<std::string, std::less<>>& disabled, Report& report);
 /// Both files give the same numbers on random inputs.
-void expect_same_numbers(const std::filesystem::path& model, const std::filesystem::path& out, double atol);
+void expect_same_numbers(const std::filesystem::path& model, const std::filesystem::path& out, double atol,
+                         const std::map<std::string, std::vector<std::int64_t>>& shapes = {});
 
 /// Converts each row, with the layout engine and once more without it, and compares the numbers.
 void expect_equal(const std::vector<Row>& rows);
+/// The same for models with open dimensions: converted once, run at each of the sizes. The nodes make y0, of rank
+/// `rank`; what is compared is its shape and a sum in which every element has a weight of its own, since LiteRT's C
+/// interface cannot give a result whose shape it learns only when it runs.
+struct DynamicRow {
+  Row row;  // its outputs are made here
+  int rank;
+  std::vector<std::map<std::string, std::vector<std::int64_t>>> sizes;  // of each input
+};
+void expect_equal_at_sizes(const std::vector<DynamicRow>& rows);
 /// Each row is refused, with the text in what is said.
 void expect_refused(const std::vector<Row>& rows, const std::string& text);
 
