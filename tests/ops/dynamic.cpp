@@ -120,7 +120,7 @@ TEST(Dynamic, OtherLayouts) {
       {{13, "float[N,3,H,W] x", "", "y0 = SpaceToDepth<blocksize = 2>(x)"},
        4,
        {{{"x", {1, 3, 4, 6}}}, {{"x", {2, 3, 8, 2}}}}},
-      {{11, "float[N,L,6] x", "", "y0 = Softmax<axis = 1>(x)"}, 3, {{{"x", {1, 5, 6}}}, {{"x", {2, 3, 6}}}}},
+      {{12, "float[N,L,6] x", "", "y0 = Softmax<axis = 1>(x)"}, 3, {{{"x", {1, 5, 6}}}, {{"x", {2, 3, 6}}}}},
       {{18, kImage, "", "p, q, y0 = Split<axis = 3, num_outputs = 3>(x)"}, 4, kImages},
       {{18, kImage + ", float[A,B] d", "", "k = Shape(d) y0 = CenterCropPad<axes = [2,3]>(x, k)"},
        4,

@@ -129,11 +129,12 @@ void expect_equal_at_sizes(const std::vector<DynamicRow>& rows) {
     SCOPED_TRACE("opset " + std::to_string(r.row.opset) + ", " + r.row.inputs + ": " + r.row.nodes);
     Row row = r.row;
     row.nodes +=
-        " s = Shape(y0) all = Constant<value_ints = [-1]>() flat = Reshape(y0, all) n = Size(y0)"
+        " shape = Shape(y0) s = Cast<to = 1>(shape) all = Constant<value_ints = [-1]>() flat = Reshape(y0, all) n = "
+        "Size(y0)"
         " zero = Constant<value_int = 0>() one = Constant<value_int = 1>() places = Range(zero, n, one)"
         " angles = Cast<to = 1>(places) weights = Cos(angles) weighed = Mul(flat, weights)"
         " y = ReduceMean<keepdims = 1>(weighed)";
-    row.outputs = "float[1] y, int64[" + std::to_string(r.rank) + "] s";
+    row.outputs = "float[1] y, float[" + std::to_string(r.rank) + "] s";
     const fs::path model = write_model(folder, row), out = folder / "m.tflite";
     for (const bool layout : {true, false}) {
       SCOPED_TRACE(layout ? "with layout" : "without layout");
