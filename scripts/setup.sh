@@ -6,6 +6,7 @@
 #   .deps/onnx              the ONNX C++ library, static, built here once for each recipe
 #   .deps/runtimes/*.so     ONNX Runtime and LiteRT, which `gantry verify` opens, and HiGHS for the layout engine
 #   .deps/highs             the HiGHS solver: include/, lib/
+#   .deps/node_tests        ONNX's own operator tests, as files
 #
 # GANTRY_DEPS=DIR (from the tree's root, or absolute) puts the prefix elsewhere; CMake reads the same variable.
 set -euo pipefail
@@ -111,6 +112,21 @@ make_onnx() {
   ln -sfn "$name" "$deps/onnx"
 }
 
+# ONNX's own operator tests, for tests/nodes/. Named after what shaped them, complete once they have their name.
+make_node_tests() {
+  local name work
+  name=node_tests-$({ grep '^onnx==' "$scripts/requirements.txt"; cat "$scripts/write_node_tests.py"; } | sha256sum | cut -c1-12)
+  if [[ ! -d $deps/$name ]]; then
+    say "writing ONNX's operator tests"
+    work=$(mktemp -d "$deps/node-tests.XXXXXX")
+    "$deps/venv/bin/python" "$scripts/write_node_tests.py" "$work/tests" >"$work/log" 2>&1 ||
+      { tail -n 30 "$work/log" >&2; die "ONNX's operator tests were not written"; }
+    mv "$work/tests" "$deps/$name"
+    rm -rf "$work"
+  fi
+  ln -sfn "$name" "$deps/node_tests"
+}
+
 link_wheels() {
   local site
   site=$("$deps/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
@@ -132,5 +148,6 @@ began=$SECONDS
 install_packages
 make_venv
 make_onnx
+make_node_tests
 link_wheels
 say "ready in $((SECONDS - began)) s"
