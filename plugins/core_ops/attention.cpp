@@ -48,15 +48,12 @@ void add_runtime_frontier(const Emit& emit, const Frontier& f, const Attention& 
   const Value keys = positions_along(emit, a.k, 2);
   Value at = insert_axis(emit, positions_along(emit, a.q, 2), 1);  // [queries, 1]
   if (a.nonpad) {
-    const Value valid = emit.cast(a.nonpad, DType::int32);
-    decline_if(a.q.dim(2) < 0, "nonpad_kv_seqlen with an unknown number of queries; give input shapes with --shape");
-    const Value offset = emit.sub(valid, static_cast<double>(a.q.dim(2)));
-    at = emit.add(at, emit.reshape(offset, {a.nonpad.dim(0), 1, 1, 1}));
+    const Value offset = emit.sub(emit.cast(a.nonpad, DType::int32), extent_of(emit, a.q, 2).scalar(emit));
+    at = emit.add(at, emit.reshape(offset, {-1, 1, 1, 1}));
   } else if (a.past > 0) {
     at = emit.add(at, static_cast<double>(a.past));
   } else if (a.past < 0) {
-    const Value shape = emit.op("SHAPE", {a.past_key}, {{"out_type", "INT32"}});
-    at = emit.add(at, emit.op("SLICE", {shape, emit.i32({2}), emit.i32({1})}));
+    at = emit.add(at, extent_of(emit, a.past_key, 2).scalar(emit));
   }
   const auto add = [&](std::string_view op, const Value& bound) {
     bias.terms.push_back(additive_mask(emit, emit.op(op, {keys, bound})));
@@ -96,7 +93,7 @@ Bias bias_of(const Node& node, const Emit& emit, const Attention& a) {
   }
   add_mask(emit, node.in(3), keys, bias);
   if (a.nonpad) {
-    const Value valid = emit.reshape(emit.cast(a.nonpad, DType::int32), {a.nonpad.dim(0), 1, 1, 1});
+    const Value valid = emit.reshape(emit.cast(a.nonpad, DType::int32), {-1, 1, 1, 1});
     bias.terms.push_back(additive_mask(emit, emit.op("LESS", {positions_along(emit, a.k, 2), valid})));
     bias.may_hide_all = true;
   }

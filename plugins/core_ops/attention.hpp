@@ -3,6 +3,7 @@
 // matrix.
 #pragma once
 
+#include "extent.hpp"
 #include "floats.hpp"
 
 namespace core_ops {
@@ -12,12 +13,13 @@ inline Value split_heads(const Emit& emit, const Value& x, std::int64_t heads) {
   decline_if(x.rank() != 3, "heads are split off rank 3, this is ", x.rank());
   const std::int64_t hidden = x.dim(2);
   decline_if(heads < 1 || hidden < 0 || hidden % heads, "a hidden size of ", hidden, " has no ", heads, " heads");
-  return emit.transpose(reshape_one_unknown(emit, x, {x.dim(0), x.dim(1), heads, hidden / heads}), {0, 2, 1, 3});
+  return emit.transpose(reshape_to(emit, x, {extent_of(emit, x, 0), extent_of(emit, x, 1), heads, hidden / heads}),
+                        {0, 2, 1, 3});
 }
 /// Its inverse.
 inline Value join_heads(const Emit& emit, const Value& x) {
   const Value y = emit.transpose(x, {0, 2, 1, 3});
-  return reshape_one_unknown(emit, y, {y.dim(0), y.dim(1), y.dim(2) * y.dim(3)});
+  return reshape_to(emit, y, {extent_of(emit, y, 0), extent_of(emit, y, 1), y.dim(2) * y.dim(3)});
 }
 
 /// a [b, q heads, m, k] times b [b, kv heads, k, n] (or transposed), each kv head for its group of query heads.
@@ -25,10 +27,10 @@ inline Value grouped_matmul(const Emit& emit, const Value& a, const Value& b, bo
   const std::int64_t q_heads = a.dim(1), kv_heads = b.dim(1);
   if (q_heads == kv_heads) return batch_matmul(emit, a, b, false, adj_y);
   decline_if(q_heads < 0 || kv_heads < 1 || q_heads % kv_heads, q_heads, " query heads for ", kv_heads, " kv heads");
-  const std::int64_t group = q_heads / kv_heads, m = a.dim(2);
-  const Value rows = reshape_one_unknown(emit, a, {a.dim(0), kv_heads, m < 0 ? -1 : group * m, a.dim(3)});
+  const Extent batch = extent_of(emit, a, 0), m = extent_of(emit, a, 2), k = extent_of(emit, a, 3);
+  const Value rows = reshape_to(emit, a, {batch, kv_heads, product(emit, {q_heads / kv_heads, m}), k});
   const Value y = batch_matmul(emit, rows, b, false, adj_y);
-  return reshape_one_unknown(emit, y, {a.dim(0), q_heads, m, y.dim(3)});
+  return reshape_to(emit, y, {batch, q_heads, m, extent_of(emit, y, 3)});
 }
 
 /// cap * tanh(x / cap); 0 is no cap.

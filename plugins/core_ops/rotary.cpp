@@ -27,7 +27,7 @@ GANTRY_CONVERT(onnx, "RotaryEmbedding", since(23), to(tflite)) {
     const auto heads = node.attr<std::int64_t>("num_heads", 0);
     const std::int64_t hidden = x.dim(2);
     decline_if(heads < 1 || hidden < 1 || hidden % heads, "num_heads = ", heads, " for a hidden size of ", hidden);
-    x = reshape_one_unknown(emit, x, {x.dim(0), x.dim(1), heads, hidden / heads});
+    x = reshape_to(emit, x, {extent_of(emit, x, 0), extent_of(emit, x, 1), heads, hidden / heads});
   } else {
     decline_if(input.rank() != 4, "an operand of rank ", input.rank());
     x = emit.transpose(x, {0, 2, 1, 3});
@@ -70,7 +70,7 @@ GANTRY_CONVERT(onnx, "RotaryEmbedding", since(23), to(tflite)) {
     y = emit.op("GATHER", {y, emit.constant<std::int32_t>({turned}, woven)}, {{"axis", 3}, {"batch_dims", 0}});
   }
   if (rest) y = concatenation(emit, {y, rest}, 3);
-  y = packed ? reshape_one_unknown(emit, y, {y.dim(0), y.dim(1), y.dim(2) * y.dim(3)})
+  y = packed ? reshape_to(emit, y, {extent_of(emit, y, 0), extent_of(emit, y, 1), size * x.dim(2)})
              : emit.transpose(y, {0, 2, 1, 3});
   return from_float32(emit, y, input.dtype());
 }

@@ -17,6 +17,11 @@ TEST(Attention, Plain) {
                   "y = Attention<q_num_heads = 4, kv_num_heads = 2>(q, k, v)"});
   rows.push_back({23, "float[N,5,32] q, float[N,6,16] k, float[N,6,16] v", "",
                   "y = Attention<q_num_heads = 4, kv_num_heads = 2>(q, k, v)"});
+  for (const char* causal : {"", ", is_causal = 1"})
+    rows.push_back({23, "float[B,S,32] q, float[B,T,16] k, float[B,T,16] v", "",
+                    std::string("y = Attention<q_num_heads = 4, kv_num_heads = 2") + causal + ">(q, k, v)"});
+  rows.push_back({23, "float[B,4,S,8] q, float[B,4,T,8] k, float[B,4,T,8] v, float[B,4,P,8] pk, float[B,4,P,8] pv", "",
+                  "y, nk, nv = Attention<is_causal = 1>(q, k, v, , pk, pv)", "float[] y, float[] nk, float[] nv"});
   expect_equal(rows);
 }
 
@@ -40,6 +45,7 @@ TEST(Attention, NormalizationAndRotation) {
       {23, "float[2,4,3,8] x", "c=2,3,4 s=2,3,4", "y = RotaryEmbedding<interleaved = 1>(x, c, s)"},
       {23, "float[2,4,3,8] x", "c=2,3,2 s=2,3,2", "y = RotaryEmbedding<rotary_embedding_dim = 4>(x, c, s)"},
       {23, "float[2,3,32] x", "c=2,3,4 s=2,3,4", "y = RotaryEmbedding<num_heads = 4>(x, c, s)"},
+      {23, "float[B,S,32] x, int64[B,S] p", "c=12,4 s=12,4", "y = RotaryEmbedding<num_heads = 4>(x, c, s, p)"},
   });
 }
 
