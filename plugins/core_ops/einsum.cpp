@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "extent.hpp"
 #include "floats.hpp"
 
 namespace core_ops {
@@ -147,10 +148,10 @@ Value spread(const Emit& emit, const Term& t, const Labels& order) {
   return v;
 }
 
-std::int64_t product_of(const Term& t, const Labels& labels) {
-  std::int64_t n = 1;
-  for (int l : labels) n = n < 0 || t.size(l) < 0 ? -1 : n * t.size(l);
-  return n;
+Extents sizes_of(const Emit& emit, const Term& t, const Labels& labels) {
+  Extents sizes;
+  for (int l : labels) sizes.push_back(extent_of(emit, t.v, static_cast<int>(place(t.labels, l))));
+  return sizes;
 }
 
 /// A pair's labels: in both and wanted later, in both and summed, in one.
@@ -184,15 +185,13 @@ Matrix matrix(const Emit& emit, const Term& t, const Labels& batch, const Labels
   const Labels& first = m.turned ? columns : rows;
   const Labels& second = m.turned ? rows : columns;
   const Term ordered = in_order(emit, t, joined({batch, first, second}));
-  Dims dims;
-  if (batch.size() <= 3)
-    for (int l : batch) dims.push_back(t.size(l));
-  else
-    dims.push_back(product_of(t, batch));
-  dims.push_back(product_of(t, first));
-  dims.push_back(product_of(t, second));
-  const bool plain = batch.size() <= 3 && first.size() == 1 && second.size() == 1;
-  m.v = plain ? ordered.v : reshape_one_unknown(emit, ordered.v, dims);
+  m.v = ordered.v;
+  if (batch.size() <= 3 && first.size() == 1 && second.size() == 1) return m;
+  Extents sizes = sizes_of(emit, ordered, batch);
+  if (batch.size() > 3) sizes = {product(emit, sizes)};
+  sizes.push_back(product(emit, sizes_of(emit, ordered, first)));
+  sizes.push_back(product(emit, sizes_of(emit, ordered, second)));
+  m.v = reshape_to(emit, ordered.v, sizes);
   return m;
 }
 
@@ -221,12 +220,12 @@ Term contract(const Emit& emit, const Term& a, const Term& b, const Split& s) {
     y = batch_matmul(emit, x.v, w.v, x.turned, w.turned);
   }
   const Labels result = joined({s.batch, s.left, s.right});
-  Dims dims;
-  for (int l : result) dims.push_back(has(a.labels, l) ? a.size(l) : b.size(l));
-  return {dims.size() == static_cast<std::size_t>(y.rank()) && s.left.size() == 1 && s.right.size() == 1
-              ? y
-              : reshape_one_unknown(emit, y, dims),
-          result};
+  if (s.batch.size() <= 3 && s.left.size() == 1 && s.right.size() == 1 &&
+      result.size() == static_cast<std::size_t>(y.rank()))
+    return {y, result};
+  Extents sizes = sizes_of(emit, a, joined({s.batch, s.left}));
+  for (const Extent& n : sizes_of(emit, b, s.right)) sizes.push_back(n);
+  return {reshape_to(emit, y, sizes), result};
 }
 
 Term join(const Emit& emit, const Term& a, const Term& b, const std::set<int>& wanted, const Labels& order) {

@@ -1,155 +1,12 @@
-// TreeEnsemble, TreeEnsembleRegressor, TreeEnsembleClassifier. All trees go down together: `at` [n, trees] holds the
-// node where each row stands in each tree; a step gathers that node's feature, threshold and children. A leaf is its
-// own child. Operators: ONNX operator specification, ai.onnx.ml.
+// TreeEnsemble, TreeEnsembleRegressor, TreeEnsembleClassifier. Operators: ONNX operator specification, ai.onnx.ml.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
-#include <set>
 
-#include "ml.hpp"
+#include "forest.hpp"
 
 namespace core_ops {
 namespace {
-
-enum class Mode { leq, lt, gte, gt, eq, neq, member, leaf };
-
-struct Forest {
-  std::vector<Mode> modes;
-  std::vector<std::int32_t> feature, yes, no;  // of every node
-  std::vector<float> threshold;
-  std::vector<bool> missing_true;
-  std::vector<std::vector<float>> members;
-  std::vector<std::int32_t> roots;
-  std::int64_t targets = 1;
-  std::vector<float> weights;  // [nodes, targets]
-  std::vector<bool> voted;     // the same: whether a leaf says something about a target
-
-  std::size_t size() const { return modes.size(); }
-  void resize(std::size_t n) {
-    modes.resize(n, Mode::leaf), feature.resize(n), yes.resize(n), no.resize(n), threshold.resize(n);
-    missing_true.resize(n), members.resize(n);
-    for (std::size_t i = 0; i < n; ++i) yes[i] = no[i] = static_cast<std::int32_t>(i);
-  }
-  void vote(std::size_t node, std::int64_t target, float w) {
-    decline_if(node >= size() || target < 0 || target >= targets, "a leaf for target ", target, " of ", targets);
-    const std::size_t i = node * static_cast<std::size_t>(targets) + static_cast<std::size_t>(target);
-    weights[i] += w;
-    voted[i] = true;
-  }
-  /// Steps from a root to the deepest leaf; declines for a cycle.
-  int depth() const {
-    int steps = 0;
-    std::set<std::int32_t> level(roots.begin(), roots.end());
-    for (;; ++steps) {
-      std::set<std::int32_t> below;
-      for (std::int32_t i : level)
-        if (modes.at(static_cast<std::size_t>(i)) != Mode::leaf)
-          below.insert({yes.at(static_cast<std::size_t>(i)), no.at(static_cast<std::size_t>(i))});
-      if (below.empty()) return steps;
-      decline_if(steps > 64, "trees deeper than 64");
-      level = std::move(below);
-    }
-  }
-};
-
-template <class T>
-Value constant_vector(const Emit& emit, const std::vector<T>& v) {
-  return emit.constant<T>({static_cast<std::int64_t>(v.size())}, v);
-}
-Value lookup(const Emit& emit, const Value& table, const Value& at) {
-  return emit.op("GATHER", {table, at}, {{"axis", 0}, {"batch_dims", 0}});
-}
-
-/// Whether each row takes the first branch, [n, trees].
-Value taken(const Emit& emit, const Forest& f, const Value& x, const Value& at) {
-  std::set<Mode> kinds;
-  for (Mode m : f.modes)
-    if (m != Mode::leaf) kinds.insert(m);
-  const Value number =
-      emit.op("GATHER", {x, lookup(emit, constant_vector(emit, f.feature), at)}, {{"axis", 1}, {"batch_dims", 1}});
-  const Value threshold = lookup(emit, constant_vector(emit, f.threshold), at);
-  const auto compare = [&](Mode m) {
-    constexpr std::string_view names[] = {"LESS_EQUAL", "LESS", "GREATER_EQUAL", "GREATER", "EQUAL", "NOT_EQUAL"};
-    if (m != Mode::member) return emit.op(names[static_cast<int>(m)], {number, threshold});
-    std::size_t most = 1;
-    for (const auto& list : f.members) most = std::max(most, list.size());
-    std::vector<float> sets;
-    for (auto list : f.members) {
-      list.resize(most, std::nanf(""));
-      sets.insert(sets.end(), list.begin(), list.end());
-    }
-    const Value table =
-        emit.constant<float>({static_cast<std::int64_t>(f.size()), static_cast<std::int64_t>(most)}, sets);
-    return reduce_axes(emit, "REDUCE_ANY", emit.op("EQUAL", {insert_axis(emit, number, 2), lookup(emit, table, at)}),
-                       {2}, false);
-  };
-  Value yes;
-  for (Mode m : kinds) {
-    const Value holds = compare(m);
-    if (!yes) {
-      yes = holds;
-      continue;
-    }
-    std::vector<std::int32_t> of_mode;
-    for (Mode k : f.modes) of_mode.push_back(k == m);
-    const Value here =
-        emit.op("EQUAL", {lookup(emit, constant_vector(emit, of_mode), at), emit.scalar(DType::int32, 1)});
-    yes = emit.op("LOGICAL_OR", {emit.op("LOGICAL_AND", {here, holds}),
-                                 emit.op("LOGICAL_AND", {emit.op("LOGICAL_NOT", {here}), yes})});
-  }
-  if (std::find(f.missing_true.begin(), f.missing_true.end(), true) != f.missing_true.end()) {
-    std::vector<std::int32_t> tracks(f.missing_true.begin(), f.missing_true.end());
-    const Value here =
-        emit.op("EQUAL", {lookup(emit, constant_vector(emit, tracks), at), emit.scalar(DType::int32, 1)});
-    yes = emit.op("LOGICAL_OR", {yes, emit.op("LOGICAL_AND", {here, emit.op("NOT_EQUAL", {number, number})})});
-  }
-  return yes;
-}
-
-/// The leaf where each row ends in each tree, [n, trees].
-Value leaves(const Emit& emit, const Forest& f, const Value& x) {
-  decline_if(f.roots.empty(), "no trees");
-  const int depth = f.depth();
-  const std::int64_t trees = static_cast<std::int64_t>(f.roots.size());
-  for (std::size_t i = 0; i < f.size(); ++i)
-    decline_if(f.modes[i] != Mode::leaf && (f.feature[i] < 0 || (x.dim(1) >= 0 && f.feature[i] >= x.dim(1))),
-               "feature ", f.feature[i], " of ", x.dim(1));
-  // The roots for every row: a column of zeros plus the roots.
-  const Value zeros = emit.mul(emit.cast(slice_axis(emit, emit.op("NOT_EQUAL", {x, x}), 1, 0, 1), DType::int32), 0);
-  Value at = emit.add(zeros, emit.constant<std::int32_t>({1, trees}, f.roots));
-  for (int step = 0; step < depth; ++step) {
-    const Value yes = lookup(emit, constant_vector(emit, f.yes), at),
-                no = lookup(emit, constant_vector(emit, f.no), at);
-    // A leaf's two children are itself, so what is compared there does not matter.
-    at = emit.op("SELECT_V2", {taken(emit, f, x, at), yes, no});
-  }
-  return at;
-}
-
-/// What the trees say together, [n, targets]: SUM, AVERAGE, MIN, MAX.
-Value scores(const Emit& emit, const Forest& f, const Value& at, const std::string& aggregate) {
-  const std::int64_t trees = static_cast<std::int64_t>(f.roots.size());
-  const Value table = emit.constant<float>({static_cast<std::int64_t>(f.size()), f.targets}, f.weights);
-  const Value votes = lookup(emit, table, at);  // [n, trees, targets]
-  if (aggregate == "SUM") return reduce_axes(emit, "SUM", votes, {1}, false);
-  if (aggregate == "AVERAGE") return emit.div(reduce_axes(emit, "SUM", votes, {1}, false), static_cast<double>(trees));
-  decline_if(aggregate != "MIN" && aggregate != "MAX", "aggregate_function ", aggregate);
-  for (std::size_t i = 0; i < f.size(); ++i)
-    for (std::int64_t k = 0; f.modes[i] == Mode::leaf && k < f.targets; ++k)
-      decline_if(!f.voted[i * static_cast<std::size_t>(f.targets) + static_cast<std::size_t>(k)], "aggregate_function ",
-                 aggregate, " where a leaf has no weight for a target");
-  return reduce_axes(emit, aggregate == "MIN" ? "REDUCE_MIN" : "REDUCE_MAX", votes, {1}, false);
-}
-
-/// Scores of classes that no tree has spoken of are less than any, for ONNX Runtime: a sum that is negative may win.
-Value of_voted(const Emit& emit, const Forest& f, const Value& at, const Value& y) {
-  std::vector<float> table(f.voted.begin(), f.voted.end());
-  const Value votes = lookup(emit, emit.constant<float>({static_cast<std::int64_t>(f.size()), f.targets}, table), at);
-  const Value none =
-      emit.op("EQUAL", {reduce_axes(emit, "REDUCE_MAX", votes, {1}, false), emit.scalar(DType::float32, 0)});
-  return emit.op("SELECT_V2", {none, emit.scalar(DType::float32, std::numeric_limits<float>::lowest()), y});
-}
 
 Mode mode_named(const std::string& name) {
   constexpr std::string_view names[] = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE",
@@ -210,7 +67,7 @@ Forest read_forest(const Node& node, const std::string& kind, std::int64_t targe
 
 Value with_base(const Node& node, const Emit& emit, const Value& y) {
   const auto base = node.attr<std::vector<float>>("base_values", {});
-  return base.empty() ? y : emit.add(y, constant_vector(emit, base));
+  return base.empty() ? y : emit.add(y, emit.constant<float>({static_cast<std::int64_t>(base.size())}, base));
 }
 
 }  // namespace

@@ -74,6 +74,14 @@ TEST(Einsum, Integers) {
   });
 }
 
+TEST(Einsum, UnknownSizes) {
+  expect_equal({
+      einsum("float[B,S,4,8] q, float[B,T,4,8] k", "bshd,bthd->bhst", "q, k"),
+      einsum("float[B,S,8] x", "bsi,ihd->bshd", "x, w", "w=8,2,3"),
+      einsum("float[B,S,8] x, float[B,8,T] k", "...ij,...jk->...ik", "x, k"),
+  });
+}
+
 TEST(Einsum, WhatDoesNotFitIsRefused) { expect_refused({einsum("float[N,N] a", "ii->i", "a")}, "diagonal"); }
 
 }  // namespace
