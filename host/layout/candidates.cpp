@@ -56,12 +56,22 @@ class Finder {
     spread();
     Candidates c;
     for (const Ordered& o : orders_) c.orders.push_back(o.list());
+    for (std::size_t r = 0; r < c.orders.size(); ++r) {
+      c.blocks.emplace_back();
+      for (const Seq& order : c.orders[r]) c.blocks[r].push_back(blocks(m_.roots[r], order));
+    }
     for (const Operator& op : m_.operators) c.choices.push_back(choices(op, c));
     c.dropped = dropped_;
     return c;
   }
 
  private:
+  std::size_t blocks(const Root& root, const Seq& order) const {
+    std::size_t fewest = root.atoms.size();
+    for (ValueId v : root.members) fewest = std::min(fewest, runs(order, m_.placed.at(v).map));
+    return fewest > 1 ? fewest - 1 : 0;
+  }
+
   void seed() {
     for (std::size_t r = 0; r < m_.roots.size(); ++r)
       for (ValueId v : m_.roots[r].members) orders_[r].add(m_.placed.at(v).map);
@@ -260,6 +270,15 @@ class Finder {
 };
 
 }  // namespace
+
+std::size_t runs(const Seq& a, const Seq& b) {
+  std::size_t n = b.empty() ? 0 : 1;
+  for (std::size_t i = 1; i < b.size(); ++i) {
+    const std::size_t at = a.find(b[i - 1]);
+    if (at + 1 >= a.size() || a[at + 1] != b[i]) ++n;
+  }
+  return n;
+}
 
 Candidates find_candidates(const Model& m, const CandidateOptions& options) { return Finder(m, options).run(); }
 

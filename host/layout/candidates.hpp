@@ -18,12 +18,17 @@ struct CandidateOptions {
 using Choice = std::vector<std::size_t>;
 
 struct Candidates {
-  std::vector<std::vector<Seq>> orders;      // of each root
-  std::vector<std::vector<Choice>> choices;  // of each operator
-  std::size_t dropped = 0;                   // candidates that a cap kept out; 0: the optimum is over all that the
-                                             // rules reach
+  std::vector<std::vector<Seq>> orders;          // of each root
+  std::vector<std::vector<std::size_t>> blocks;  // of each order: those that stay together against the value's own
+                                                 // logical orders, less 1; breaks ties
+  std::vector<std::vector<Choice>> choices;      // of each operator
+  std::size_t dropped = 0;                       // candidates that a cap kept out; 0: the optimum is over all that the
+                                                 // rules reach
 };
 
 Candidates find_candidates(const Model& m, const CandidateOptions& options = {});
+
+/// Blocks of adjacent atoms that stay together from order `a` to order `b`: the rank of the transpose.
+std::size_t runs(const Seq& a, const Seq& b);
 
 }  // namespace gantry::layout

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "host/layout/apply.hpp"
+#include "host/layout/fold.hpp"
 #include "host/layout/joint.hpp"
 #include "host/layout/shapes.hpp"
 
@@ -62,11 +63,39 @@ struct Plan {
   std::int64_t cost() const { return orders.cost + shapes.cost; }
 };
 
+/// Every transpose can be written with so many dimensions.
+bool within_rank(const Candidates& c, const Orders& o, int max_rank) {
+  return std::all_of(o.copies.begin(), o.copies.end(), [&](const Orders::Copy& copy) {
+    const std::vector<Seq>& orders = c.orders[copy.root];
+    return static_cast<int>(runs(orders[o.produced[copy.root]], orders[copy.order])) <= max_rank;
+  });
+}
+
+/// Candidates that are needed, and the best orders among them. Where the optimum without a limit on the rank of a
+/// transpose keeps to the limit, it is the optimum.
+Result<Candidates> needed_candidates(const Model& m, const EngineOptions& options, Orders& best) {
+  const Candidates all = find_candidates(m);
+  const int max_rank = options.cost.max_rank;
+  const auto wide = [&](const Root& r) { return static_cast<int>(r.atoms.size()) > max_rank; };
+  if (std::any_of(m.roots.begin(), m.roots.end(), wide)) {
+    Candidates few = all;
+    fold_candidates(m, few, max_rank, RankLimit::hoped_for);
+    CostModel any_rank = options.cost;
+    any_rank.ranks_bind = false;
+    GANTRY_ASSIGN(best, solve_orders(m, few, any_rank, options.solver));
+    if (within_rank(few, best, max_rank)) return few;
+  }
+  Candidates few = all;
+  fold_candidates(m, few, max_rank, RankLimit::kept);
+  GANTRY_ASSIGN(best, solve_orders(m, few, options.cost, options.solver));
+  return few;
+}
+
 /// Orders, shapes, and where reshapes are left other optima of the orders and their mixture; the best of all.
-Result<Plan> make_plan(const Graph& g, const Model& m, const Candidates& c, const ShapeOptions& shapes,
+Result<Plan> make_plan(const Graph& g, const Model& m, const Candidates& c, Orders orders, const ShapeOptions& shapes,
                        const EngineOptions& options) {
   Plan best;
-  GANTRY_ASSIGN(best.orders, solve_orders(m, c, options.cost, options.solver));
+  best.orders = std::move(orders);
   GANTRY_ASSIGN(best.shapes, solve_shapes(g, m, c, best.orders, shapes, options.solver));
   if (best.shapes.reshapes == 0 || options.ties == 0) return best;
   std::vector<Orders> pool{best.orders};
@@ -102,14 +131,15 @@ Status run_region(Graph& g, RegionId region, const EngineOptions& options, Stati
     return {};
   };
   if (m.operators.empty() || too_open(m) || too_wide(m) || has_unranked_input(g, region)) return skip();
-  const Candidates c = find_candidates(m);
+  Orders first;
+  GANTRY_ASSIGN(const Candidates c, needed_candidates(m, options, first));
   ShapeOptions shape_options;
   shape_options.cost = options.cost;
   shape_options.max_rank = [&](NodeId n) {
     const int limit = options.max_rank ? options.max_rank(g.node(n).op) : 0;
     return limit > 0 ? std::min(limit, options.cost.max_rank) : options.cost.max_rank;
   };
-  GANTRY_ASSIGN(const Plan plan, make_plan(g, m, c, shape_options, options));
+  GANTRY_ASSIGN(const Plan plan, make_plan(g, m, c, std::move(first), shape_options, options));
   const Orders& o = plan.orders;
   stats.candidates_dropped += c.dropped;
   stats.by_min_cut += o.solver.by_min_cut;

@@ -53,9 +53,7 @@ class Setup {
 
   /// Ties only.
   Cost tie(std::size_t root, std::size_t order) const {
-    std::size_t best = m_.roots[root].atoms.size();
-    for (ValueId v : m_.roots[root].members) best = std::min(best, runs(c_.orders[root][order], m_.placed.at(v).map));
-    return (best > 1 ? static_cast<Cost>(best - 1) : 0) + dice(root, order);
+    return static_cast<Cost>(c_.blocks[root][order]) + dice(root, order);
   }
 
   std::vector<Cost> own_costs(std::size_t i) const {
@@ -75,8 +73,11 @@ class Setup {
 
   Cost copy_cost(std::size_t r, std::size_t from, std::size_t to) const {
     if (from == to) return 0;
-    if (static_cast<int>(runs(c_.orders[r][from], c_.orders[r][to])) > cost_.max_rank) return kForbidden;
-    return (m_.roots[r].bytes + cost_.node) * kByte + tie(r, to);
+    Cost cost = (m_.roots[r].bytes + cost_.node) * kByte + tie(r, to);
+    const auto rank = [&] { return static_cast<int>(runs(c_.orders[r][from], c_.orders[r][to])); };
+    if (static_cast<int>(m_.roots[r].atoms.size()) > cost_.max_rank && rank() > cost_.max_rank)
+      cost = cost_.ranks_bind ? kForbidden : cost + kByte / 64;
+    return cost;
   }
 
   void add_root(std::size_t r) {
@@ -105,15 +106,6 @@ class Setup {
 };
 
 }  // namespace
-
-std::size_t runs(const Seq& a, const Seq& b) {
-  std::size_t n = b.empty() ? 0 : 1;
-  for (std::size_t i = 1; i < b.size(); ++i) {
-    const std::size_t at = a.find(b[i - 1]);
-    if (at + 1 >= a.size() || a[at + 1] != b[i]) ++n;
-  }
-  return n;
-}
 
 Orders orders_of(const Model& m, const Candidates& c, const CostModel& cost, std::vector<std::size_t> choice) {
   Orders out;

@@ -17,6 +17,7 @@ struct CostModel {
   std::int64_t node = 8192;  // of a transpose or reshape, besides what it moves
   double reshape = 0.35;     // a reshape's bytes against a transpose's
   int max_rank = 6;          // of a transpose, once adjacent atoms are merged
+  bool ranks_bind = true;    // false: a transpose of a higher rank is only the worse of two equals
 };
 
 struct Orders {
@@ -38,8 +39,5 @@ Result<Orders> solve_orders(const Model& m, const Candidates& c, const CostModel
 
 /// What a choice for each operator means: orders, copies and their cost; not known to be optimal.
 Orders orders_of(const Model& m, const Candidates& c, const CostModel& cost, std::vector<std::size_t> choice);
-
-/// Blocks of adjacent atoms that stay together from order `a` to order `b`: the rank of the transpose.
-std::size_t runs(const Seq& a, const Seq& b);
 
 }  // namespace gantry::layout

@@ -60,10 +60,8 @@ using solver::Answer;
 using solver::Label;
 using solver::Model;
 
-constexpr std::uint64_t kRelaxWork = 60'000'000;   // entries of tables looked at for a bound
-constexpr std::uint64_t kSearchWork = 20'000'000;  // and for a labelling
-constexpr std::uint64_t kSmallTable = 1 << 17;     // entries, while nothing is known of bounds
-constexpr int kNodes = 64;                         // labels tried by conditioning
+constexpr std::uint64_t kSmallTable = 1 << 17;  // entries, while nothing is known of bounds
+constexpr int kNodes = 64;                      // labels tried by conditioning
 
 class Solver {
  public:
@@ -124,7 +122,7 @@ Answer Solver::component(const Model& m) {
 
 /// A component that is too wide to be solved as it is.
 Answer Solver::wide(const Model& m) {
-  solver::Relaxed relaxed = solver::relax(m, kRelaxWork);
+  solver::Relaxed relaxed = solver::relax(m, options_.relax_work);
   if (relaxed.bound >= kForbidden) {
     used(Method::kElimination);
     return solver::infeasible();
@@ -135,7 +133,7 @@ Answer Solver::wide(const Model& m) {
   best.label = std::move(relaxed.label);
   for (bool better = true; better;) {
     // A better labelling may come back without proof; then less is left to look at the next time.
-    if (!best.proved()) best.label = solver::search(m, std::move(best.label), kSearchWork);
+    if (!best.proved()) best.label = solver::search(m, std::move(best.label), options_.search_work);
     best.cost = solver::evaluate(m, best.label);
     best.feasible = best.cost < kForbidden;
     if (best.proved()) {
@@ -181,7 +179,7 @@ Answer Solver::narrow_component(const Model& m, Cost limit) {
   }
   used(by_program ? Method::kIntegerProgram : Method::kSearch);
   if (!answer.proved()) {
-    const Cost bound = solver::relax(m, kRelaxWork).bound;
+    const Cost bound = solver::relax(m, options_.relax_work).bound;
     answer.lower_bound = std::min(answer.cost, std::max(answer.lower_bound, bound));
   }
   return answer;
@@ -216,7 +214,7 @@ std::optional<Answer> Solver::conditioned(const Model& m, Cost limit) {
     for (std::size_t b : labels) {
       if (b != a) fixed.unary[v][b] = kForbidden;
     }
-    solver::Relaxed relaxed = solver::relax(fixed, kRelaxWork / kNodes);
+    solver::Relaxed relaxed = solver::relax(fixed, options_.relax_work / kNodes);
     if (relaxed.bound >= limit) continue;
     const Cost room = limit - relaxed.bound;
     solver::forbid_from(relaxed.model, room);

@@ -34,9 +34,11 @@ class Problem {
 };
 
 struct SolverOptions {
-  std::uint64_t max_table = 500'000;  // entries of one elimination table
-  double time_limit = 2.0;            // seconds for the integer program, in all
-  std::string highs_library;          // path of libhighs.so; empty: none
+  std::uint64_t max_table = 500'000;      // entries of one elimination table
+  std::uint64_t relax_work = 4'000'000;   // entries of tables looked at for a bound
+  std::uint64_t search_work = 2'000'000;  // and for a labelling
+  double time_limit = 2.0;                // seconds for the integer program, in all
+  std::string highs_library;              // path of libhighs.so; empty: none
 };
 
 struct Solution {

@@ -39,6 +39,30 @@ std::size_t subset_count(std::size_t n, std::size_t most) {
   return sum;
 }
 
+/// price() of each pair of a made form and any form, asked once; nothing is paid for the form that was made.
+class Prices {
+ public:
+  Prices(const std::vector<std::size_t>& made, const std::vector<Port>& readers,
+         const std::function<Cost(std::size_t, std::size_t)>& price) {
+    for (const Port& r : readers)
+      for (std::size_t f : r.form) columns_ = std::max(columns_, f + 1);
+    row_.resize(made.empty() ? 0 : made.back() + 1);
+    std::vector<char> read(columns_, 0);
+    for (const Port& r : readers)
+      for (std::size_t f : r.form) read[f] = 1;
+    for (std::size_t a : made) {
+      row_[a] = table_.size();
+      for (std::size_t b = 0; b < columns_; ++b) table_.push_back(a == b || !read[b] ? 0 : price(a, b));
+    }
+  }
+  Cost operator()(std::size_t made, std::size_t read) const { return table_[row_[made] + read]; }
+
+ private:
+  std::size_t columns_ = 0;
+  std::vector<std::size_t> row_;
+  std::vector<Cost> table_;
+};
+
 struct HubLabel {
   std::size_t made;
   std::vector<std::size_t> copies;
@@ -47,13 +71,14 @@ struct HubLabel {
 }  // namespace
 
 bool add_star(Problem& p, const Port& maker, const std::vector<Port>& readers,
-              const std::function<Cost(std::size_t, std::size_t)>& price) {
+              const std::function<Cost(std::size_t, std::size_t)>& price_of) {
   if (readers.empty()) return true;
   const std::vector<std::size_t> made = distinct(maker.form);
+  const Prices price(made, readers, price_of);
   if (readers.size() == 1) {
     std::vector<Cost> table;
     for (std::size_t a : maker.form)
-      for (std::size_t b : readers[0].form) table.push_back(a == b ? 0 : price(a, b));
+      for (std::size_t b : readers[0].form) table.push_back(price(a, b));
     p.add_pair(maker.variable, readers[0].variable, std::move(table));
     return true;
   }

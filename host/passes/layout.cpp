@@ -54,6 +54,8 @@ Status layout(PassContext& c) {
   options.solver.highs_library = settings.highs_library;
   if (settings.effort == "best") {
     options.solver.max_table = 50'000'000;
+    options.solver.relax_work = 600'000'000;
+    options.solver.search_work = 200'000'000;
     options.solver.time_limit = 60;
   }
   options.max_rank = [&](const Op& op) {

@@ -8,7 +8,9 @@
 #include "host/ir/text.hpp"
 #include "host/ir/verifier.hpp"
 #include "host/layout/engine.hpp"
+#include "host/layout/fold.hpp"
 #include "host/layout/shapes.hpp"
+#include "host/passes/pass.hpp"
 #include "host/plugins/registry.hpp"
 #include "tests/unit/layout_graphs.hpp"
 
@@ -45,6 +47,12 @@ class Rules {
     return rule.ok() ? &rules_.emplace(t, *std::move(rule)).first->second : nullptr;
   }
   const PluginRegistry& registry() const { return *registry_; }
+  /// Cancels neighbouring transposes and reshapes.
+  Status cancel(Graph& g) {
+    const PassOptions options;
+    PassContext context{.graph = g, .report = report_, .plugins = *plugins_, .target = "tflite", .options = options};
+    return run_pass(*find_pass("cancel_transposes"), context);
+  }
 
  private:
   Report report_;
@@ -150,6 +158,22 @@ class Oracle {
   std::vector<std::set<Seq>> paid_;
 };
 
+std::int64_t least_cost(const Model& m, const Candidates& c, const CostModel& cost) {
+  const auto orders = solve_orders(m, c, cost, {});
+  return orders.ok() ? orders->cost : -1;
+}
+
+void expect_folding_keeps_the_optimum(const Model& m, const Candidates& all, int max_rank, const std::string& graph) {
+  CostModel cost = options().cost;
+  cost.max_rank = max_rank;
+  Candidates kept = all, hoped_for = all;
+  fold_candidates(m, kept, max_rank, RankLimit::kept, 0);
+  EXPECT_EQ(least_cost(m, kept, cost), least_cost(m, all, cost)) << "rank " << max_rank << '\n' << graph;
+  fold_candidates(m, hoped_for, max_rank, RankLimit::hoped_for, 0);
+  cost.ranks_bind = false;
+  EXPECT_EQ(least_cost(m, hoped_for, cost), least_cost(m, all, cost)) << graph;
+}
+
 TEST(LayoutEngine, NoOrdersAreCheaper) {
   std::size_t checked = 0;
   for (unsigned seed = 0; seed < 2000; ++seed) {
@@ -166,6 +190,7 @@ TEST(LayoutEngine, NoOrdersAreCheaper) {
     ASSERT_FALSE(Oracle(m, o.cost, orders->cost).finds_better()) << "seed " << seed << ", cost " << orders->cost << '\n'
                                                                  << print(g);
     EXPECT_TRUE(Oracle(m, o.cost, orders->cost + 1).finds_better()) << "the engine's cost is not what its orders cost";
+    for (const int max_rank : {2, 3, o.cost.max_rank}) expect_folding_keeps_the_optimum(m, c, max_rank, print(g));
     ++checked;
   }
   EXPECT_GT(checked, 1000u);
@@ -195,6 +220,21 @@ TEST(LayoutEngine, TheNumbersStay) {
                                                                                  << before << print(g);
       }
     }
+  }
+}
+
+/// Nor is what a pass that cancels neighbours leaves.
+TEST(LayoutEngine, NeverWorseThanCancellingNeighbours) {
+  for (unsigned seed = 0; seed < 500; ++seed) {
+    LayoutGraphs maker(seed);
+    Graph g = maker.make(3 + seed % 9);
+    g.erase_dead();
+    const std::string before = print(g);
+    ASSERT_TRUE(rules().cancel(g).ok()) << before;
+    g.erase_dead();
+    const auto stats = run(g, options());
+    ASSERT_TRUE(stats.ok()) << stats.error().message << before;
+    EXPECT_LE(stats->cost_after, stats->cost_before) << before;
   }
 }
 
