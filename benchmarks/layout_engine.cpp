@@ -52,9 +52,9 @@ class Blocks {
     return g_.add_constant(Constant::of<float>(dims, std::span<const float>(v)));
   }
   ValueId convolution(ValueId x) {
-    const ValueId y = add("CONV_2D", {transpose(x, {0, 2, 3, 1}, last()), floats({kChannels, 3, 3, kChannels}),
-                                      floats({kChannels})},
-                          last(), {{"padding", "SAME"}, {"stride_h", std::int64_t{1}}, {"stride_w", std::int64_t{1}}});
+    const ValueId y =
+        add("CONV_2D", {transpose(x, {0, 2, 3, 1}, last()), floats({kChannels, 3, 3, kChannels}), floats({kChannels})},
+            last(), {{"padding", "SAME"}, {"stride_h", std::int64_t{1}}, {"stride_w", std::int64_t{1}}});
     return transpose(y, {0, 3, 1, 2}, first());
   }
 

@@ -94,6 +94,7 @@ class Rewriter {
       const Writer writer(g_, m_, c_, i, o_.choice[i], 8);
       GANTRY_TRY(rewrite_attributes(g_, writer, w));
       GANTRY_TRY(rewrite_constants(g_, writer, w));
+      become_linear(g_, writer, w);
       const std::vector<ValueId> now = g_.node(op.node).inputs;  // parameters and constants are new
       for (std::size_t p = 0; p < now.size(); ++p)
         if (now[p] && g_.value(now[p]).is_constant()) inputs[p] = now[p];

@@ -297,6 +297,24 @@ class ConstantOrder {
 
 }  // namespace
 
+void become_linear(Graph& g, const Writer& writer, const Writing& w) {
+  const NodeId id = writer.op().node;
+  const std::size_t written = w.flat ? 0 : w.grouping.size();
+  if (!writer.is_linear() || written == static_cast<std::size_t>(writer.written_dims())) return;
+  const Constant filter = g.value(g.node(id).input(1)).constant;
+  const auto matrix = filter.reshape({filter.dims().front(), filter.dims().back()});
+  if (!matrix.ok()) return;
+  const std::string name(g.value(g.node(id).input(1)).name);
+  g.set_operand(id, 1, g.add_constant(*matrix, name));
+  const auto activation = g.node(id).attr_or<std::string>("fused_activation_function", "NONE");
+  std::vector<std::string> gone;
+  for (const auto& [attr, value] : g.node(id).attrs) gone.emplace_back(attr);
+  for (const std::string& attr : gone) g.remove_attr(id, attr);
+  g.set_op(id, {"tflite", "", "FULLY_CONNECTED", 1});
+  g.set_attr(id, "fused_activation_function", activation);
+  g.set_attr(id, "keep_num_dims", std::int64_t{w.flat ? 0 : 1});
+}
+
 Status rewrite_constants(Graph& g, const Writer& writer, const Writing& w) {
   const Operator& op = writer.op();
   for (const ConstantOperand& c : op.constants) {

@@ -10,6 +10,9 @@ namespace gantry::layout {
 /// values; parameter operands are replaced by new constants.
 Status rewrite_attributes(Graph& g, const Writer& writer, const Writing& w);
 
+/// Makes a 1x1 convolution that is not written with its own number of dimensions a FULLY_CONNECTED.
+void become_linear(Graph& g, const Writer& writer, const Writing& w);
+
 /// Rewrites constant operands: their pieces in stored order, grouped like the other operands.
 Status rewrite_constants(Graph& g, const Writer& writer, const Writing& w);
 

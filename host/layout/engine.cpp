@@ -96,7 +96,13 @@ Result<Plan> make_plan(const Graph& g, const Model& m, const Candidates& c, Orde
                        const EngineOptions& options) {
   Plan best;
   best.orders = std::move(orders);
-  GANTRY_ASSIGN(best.shapes, solve_shapes(g, m, c, best.orders, shapes, options.solver));
+  SolverOptions solver = options.solver;  // a good answer is enough for shapes, and it must not depend on a clock
+  if (!options.thorough) {
+    solver.max_table = std::min<std::uint64_t>(solver.max_table, 20'000);
+    solver.nodes = 0;
+    solver.highs_library.clear();
+  }
+  GANTRY_ASSIGN(best.shapes, solve_shapes(g, m, c, best.orders, shapes, solver));
   if (best.shapes.reshapes == 0 || options.ties == 0) return best;
   std::vector<Orders> pool{best.orders};
   const auto consider = [&](Orders o) -> Status {
@@ -104,7 +110,7 @@ Result<Plan> make_plan(const Graph& g, const Model& m, const Candidates& c, Orde
     o.lower_bound = best.orders.lower_bound;
     o.optimal = best.orders.optimal;
     o.solver = best.orders.solver;
-    Result<Shapes> s = solve_shapes(g, m, c, o, shapes, options.solver);
+    Result<Shapes> s = solve_shapes(g, m, c, o, shapes, solver);
     if (s.ok() && o.cost + s->cost < best.cost()) best = {std::move(o), *std::move(s)};
     return {};
   };
@@ -112,10 +118,7 @@ Result<Plan> make_plan(const Graph& g, const Model& m, const Candidates& c, Orde
     GANTRY_ASSIGN(Orders o, solve_orders(m, c, options.cost, options.solver, seed));
     if (o.cost == best.orders.cost) pool.push_back(std::move(o));
   }
-  SolverOptions quick = options.solver;  // a good mixture is enough
-  quick.max_table = std::min<std::uint64_t>(quick.max_table, 50'000);
-  quick.time_limit = std::min(quick.time_limit, 0.1);
-  Result<Orders> mixed = mix_orders(g, m, c, pool, shapes, quick);
+  Result<Orders> mixed = mix_orders(g, m, c, pool, shapes, solver);
   if (mixed.ok()) GANTRY_TRY(consider(*std::move(mixed)));
   return best;
 }

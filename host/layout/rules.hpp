@@ -13,10 +13,10 @@
 // same everywhere, at the place that the pattern gives them; with "!" the axis is one block in logical order, and each
 // operand has its own; ":3" asks that it is written as three dimensions. "1" is an axis of size 1; other sizes do not
 // fit the variant. A flag is an attribute that is 1 with this alternative and 0 with the others; "{swap}" on a result
-// says that operands 0 and 1 change places, and with them what their flags mean (BATCH_MATMUL). "*" is all axes,
-// aligned at the last, in any order. "_" is an operand that has no layout: it must be a constant, which stays as it is
-// unless a role reads it, or a scalar. A role says how axes are used and where the operator keeps them, so that the
-// numbers can follow:
+// says that operands 0 and 1 change places, and with them what their flags mean (BATCH_MATMUL); "{linear}" there that
+// the operator may become FULLY_CONNECTED, with any number of leading dimensions. "*" is all axes, aligned at the last,
+// in any order. "_" is an operand that has no layout: it must be a constant, which stays as it is unless a role reads
+// it, or a scalar. A role says how axes are used and where the operator keeps them, so that the numbers can follow:
 //   axis    joined, cut or summed along this one axis: its outer part is a block (CONCATENATION, SPLIT, CUMSUM)
 //   axes    reduced axes; keep_dims says whether they stay with size 1 (SUM, MEAN)
 //   pick    picked from by constant indices of rank 0 or 1 (GATHER)

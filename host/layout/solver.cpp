@@ -60,12 +60,13 @@ using solver::Answer;
 using solver::Label;
 using solver::Model;
 
+constexpr std::uint64_t kParts = 64;            // of the budgets that a label tried by conditioning gets
 constexpr std::uint64_t kSmallTable = 1 << 17;  // entries, while nothing is known of bounds
-constexpr int kNodes = 64;                      // labels tried by conditioning
 
 class Solver {
  public:
-  explicit Solver(const SolverOptions& options) : options_(options), seconds_left_(options.time_limit) {}
+  explicit Solver(const SolverOptions& options)
+      : options_(options), seconds_left_(options.time_limit), nodes_left_(options.nodes) {}
   Solution run(const Problem& p);
 
  private:
@@ -83,7 +84,7 @@ class Solver {
 
   const SolverOptions& options_;
   double seconds_left_;
-  int nodes_left_ = kNodes;
+  int nodes_left_;
   std::unique_ptr<solver::Highs> highs_;
   bool looked_for_highs_ = false;
   Method widest_ = Method::kNone;
@@ -214,7 +215,7 @@ std::optional<Answer> Solver::conditioned(const Model& m, Cost limit) {
     for (std::size_t b : labels) {
       if (b != a) fixed.unary[v][b] = kForbidden;
     }
-    solver::Relaxed relaxed = solver::relax(fixed, options_.relax_work / kNodes);
+    solver::Relaxed relaxed = solver::relax(fixed, options_.relax_work / kParts);
     if (relaxed.bound >= limit) continue;
     const Cost room = limit - relaxed.bound;
     solver::forbid_from(relaxed.model, room);
@@ -223,7 +224,7 @@ std::optional<Answer> Solver::conditioned(const Model& m, Cost limit) {
     bool all = true;
     Answer answer = assemble(*reduced, m.size(), [&](const Model& part) {
       std::optional<Answer> solved;
-      if (all) solved = below(part, room - reduced->offset, options_.max_table / kNodes);
+      if (all) solved = below(part, room - reduced->offset, options_.max_table / kParts);
       all = solved.has_value();
       return all ? *std::move(solved) : solver::infeasible();
     });

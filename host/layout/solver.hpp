@@ -37,6 +37,7 @@ struct SolverOptions {
   std::uint64_t max_table = 500'000;      // entries of one elimination table
   std::uint64_t relax_work = 4'000'000;   // entries of tables looked at for a bound
   std::uint64_t search_work = 2'000'000;  // and for a labelling
+  int nodes = 64;                         // labels tried by conditioning
   double time_limit = 2.0;                // seconds for the integer program, in all
   std::string highs_library;              // path of libhighs.so; empty: none
 };

@@ -92,7 +92,11 @@ void Writer::find_rule_facts() {
     broadcasts_ = broadcasts_ || (!p.none && p.roles.empty() && p.alternatives[0].items[0].name == "*" &&
                                   op_.rule->operands.size() > 1);
   }
-  flattens_ = n.op.is("tflite", "FULLY_CONNECTED");
+  for (const OperandPattern& p : op_.rule->results)
+    for (const Alternative& a : p.alternatives) linear_ = linear_ || a.flag == "linear";
+  const auto is_float = [&](ValueId v) { return g_.value(v).type.dtype == DType::float32; };
+  linear_ = linear_ && op_.operands.size() == 2 && is_float(n.output(0)) && is_float(n.input(1));
+  flattens_ = linear_ || n.op.is("tflite", "FULLY_CONNECTED");
 }
 
 void Writer::find_sequence() {
@@ -180,9 +184,10 @@ std::optional<Grouping> Writer::legal(const Grouping& g) const {
     }
     out.push_back(now);
   }
+  if (linear_ && out.empty()) out.emplace_back();  // CONV_2D and FULLY_CONNECTED alike take no vector
   std::size_t others = 0;
   for (const Operand& o : op_.operands) others = std::max(others, o.alternatives[0].size() - 1);
-  const int wanted = op_.dims[free_segment_];
+  const int wanted = linear_ ? 0 : op_.dims[free_segment_];
   const std::size_t most = wanted > 0 ? static_cast<std::size_t>(wanted) : static_cast<std::size_t>(max_rank_) - others;
   for (auto it = std::find(out.begin(), out.end(), Seq()); out.size() > most && it != out.end();
        it = std::find(out.begin(), out.end(), Seq()))

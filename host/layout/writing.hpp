@@ -36,6 +36,10 @@ class Writer {
   bool broadcasts() const { return broadcasts_; }
   /// Joins all leading dimensions if asked to (FULLY_CONNECTED without keep_num_dims).
   bool flattens() const { return flattens_ && op_.operands.size() == 2; }
+  /// May be written as FULLY_CONNECTED (`{linear}` on its result), which takes any number of leading dimensions.
+  bool is_linear() const { return linear_; }
+  /// Dimensions that the rule writes the free part as; 0: any number.
+  int written_dims() const { return op_.dims[free_segment_]; }
   bool is_free(std::size_t s) const { return has_free_ && s == free_segment_; }
   /// A value's shape before anything was moved; -1 where unknown.
   const std::vector<std::int64_t>& logical_dims(ValueId v) const { return m_.placed.at(v).dims; }
@@ -61,7 +65,7 @@ class Writer {
   Seq sequence_;
   int max_rank_ = 6;
   bool alone_ = false;  // a cut axis has a dimension of its own
-  bool reduces_ = false, drops_ = false, flattens_ = false, broadcasts_ = false;
+  bool reduces_ = false, drops_ = false, flattens_ = false, broadcasts_ = false, linear_ = false;
 };
 
 /// Atoms of an order as the dimensions of a shape: pairs of first and past-the-last atom; nullopt if they do not match.

@@ -57,6 +57,7 @@ Status layout(PassContext& c) {
     options.solver.relax_work = 600'000'000;
     options.solver.search_work = 200'000'000;
     options.solver.time_limit = 60;
+    options.thorough = true;
   }
   options.max_rank = [&](const Op& op) {
     const Limits* limits = c.plugins.limits(op);

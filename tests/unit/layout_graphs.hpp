@@ -70,7 +70,7 @@ class LayoutGraphs {
 
   ValueId grow(ValueId x) {
     const Dims d = dims_of(x);
-    switch (below(12)) {
+    switch (below(13)) {
       case 0:
       case 1:
         return transpose(x, d);
@@ -92,6 +92,8 @@ class LayoutGraphs {
         return join(x, d);
       case 10:
         return cut(x, d);
+      case 11:
+        return pointwise(x, d);
       default:
         return product(x, d);
     }
@@ -142,6 +144,20 @@ class LayoutGraphs {
     d.back() = n;
     return add("FULLY_CONNECTED", {x, constant({n, k}), constant({n})}, d,
                {{"keep_num_dims", std::int64_t{1}}, {"fused_activation_function", "NONE"}});
+  }
+
+  /// A convolution with one tap, if the value is an image.
+  ValueId pointwise(ValueId x, Dims d) {
+    if (d.size() != 4) return x;
+    const std::int64_t n = below(3) + 1, k = d.back();
+    d.back() = n;
+    return add("CONV_2D", {x, constant({n, 1, 1, k}), constant({n})}, d,
+               {{"padding", "VALID"},
+                {"stride_h", std::int64_t{1}},
+                {"stride_w", std::int64_t{1}},
+                {"dilation_h_factor", std::int64_t{1}},
+                {"dilation_w_factor", std::int64_t{1}},
+                {"fused_activation_function", below(2) ? "RELU" : "NONE"}});
   }
 
   ValueId sum(ValueId x, const Dims& d) {

@@ -135,7 +135,7 @@ void infer_resize(const Node& node, const Infer& infer) {
 
 }  // namespace
 
-GANTRY_DEFINE(tflite, "CONV_2D", layout("L:3 C, O 1 1 C, O -> L:3 O; n h! w! C, O kh! kw! C, O -> n h! w! O"),
+GANTRY_DEFINE(tflite, "CONV_2D", layout("L:3 C, O 1 1 C, O -> L:3 O {linear}; n h! w! C, O kh! kw! C, O -> n h! w! O"),
               infer(infer_conv2d), limits(kFloat))
 GANTRY_DEFINE(tflite, "DEPTHWISE_CONV_2D", layout("n h! w! C, m kh! kw! C, C -> n h! w! C"), infer(infer_conv2d),
               limits(kFloat))
