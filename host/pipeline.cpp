@@ -39,6 +39,7 @@ Status clean_up(PassContext& c) {
   const auto state = [&] { return std::array{c.graph.live_nodes(), c.graph.node_slots(), c.graph.value_slots()}; };
   for (int round = 0; round < kMostRounds; ++round) {
     const auto before = state();
+    GANTRY_TRY(run("cancel_casts", c));       // no type is left and come back to that holds all of the other
     GANTRY_TRY(run("cancel_transposes", c));  // no TRANSPOSE or RESHAPE follows one that it could be one with
     GANTRY_TRY(run("fuse_bias", c));          // scales and shifts of a channel are in weights and bias
     GANTRY_TRY(run("fuse_pad", c));           // padding that SAME can say is said so
@@ -230,6 +231,7 @@ Result<Source> convert_source(const fs::path& input, const PipelineOptions& opti
   GANTRY_ASSIGN(Source source, read_source(input, options, registry, report));
   report.source_nodes = count_ops(source.graph, report.source_ops);
   const std::unique_ptr<Extensions> plugins = registry.extensions(source.semantics.get(), report);
+  if (options.strict_types) plugins->forbid_inexact_types();
   const PassOptions pass_options{.disabled = options.disabled_passes,
                                  .dump = options.dump,
                                  .on_dump = options.on_dump,

@@ -28,6 +28,7 @@ struct PipelineOptions {
   std::function<void(std::string_view stage, std::size_t done, std::size_t total)> on_progress;
   std::function<void(const std::filesystem::path&)> on_external_file;  // of weights, after reading
   bool allow_custom = false;
+  bool strict_types = false;  // nothing is computed in fewer digits than the source says
   LayoutSettings layout;
   bool dry_run = false;  // everything but writing
 };

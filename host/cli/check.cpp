@@ -63,6 +63,7 @@ Command check_command() {
       shape_flag(),
       {.name = "--allow-custom", .help = "Count operators without converter as custom operators"},
       {.name = "--allow-random", .help = "Map random operators to the target's own random numbers"},
+      {.name = "--strict-types", .help = "Refuse what would be computed in fewer digits, as float64 in float32"},
       {.name = "--json", .help = "Print the report as JSON"},
       report_flag(),
   };

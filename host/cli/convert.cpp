@@ -44,6 +44,7 @@ Command convert_command() {
       shape_flag(),
       {.name = "--allow-custom", .help = "Leave operators that have no converter as custom operators"},
       {.name = "--allow-random", .help = "Map random operators to the target's own random numbers"},
+      {.name = "--strict-types", .help = "Refuse what would be computed in fewer digits, as float64 in float32"},
       {.name = "--dry-run", .help = "Do everything but write"},
       {.name = "--io-layout",
        .value = "LAYOUT",

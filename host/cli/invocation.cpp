@@ -100,6 +100,7 @@ Status Invocation::merge_options() {
   if (args.has("--log-file")) GANTRY_TRY(config.set("log.file", args.get("--log-file"), "--log-file"));
   if (args.has("--no-default-plugins")) GANTRY_TRY(config.set("plugins.defaults", false, "--no-default-plugins"));
   if (args.has("--io-layout")) GANTRY_TRY(config.set("layout.io", std::string(args.get("--io-layout")), "--io-layout"));
+  if (args.has("--strict-types")) GANTRY_TRY(config.set("convert.strict_types", true, "--strict-types"));
   if (args.has("--allow-custom")) GANTRY_TRY(config.set("convert.allow_custom", true, "--allow-custom"));
   if (args.has("--allow-random"))
     GANTRY_TRY(config.merge_setting("plugins.\"org.gantry.core-ops\".allow_random=true"));
@@ -247,6 +248,7 @@ Result<PipelineOptions> Invocation::pipeline_options() {
   options.on_external_file = [this](const std::filesystem::path& file) { external_files_.push_back(file.string()); };
   options.on_progress = on_progress();
   options.allow_custom = config.get_bool("convert.allow_custom");
+  options.strict_types = config.get_bool("convert.strict_types");
   options.dry_run = args.has("--dry-run");
   GANTRY_ASSIGN(options.layout, layout_settings());
   return options;

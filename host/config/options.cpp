@@ -33,6 +33,9 @@ std::vector<OptionSpec> make_options() {
       choice("convert.target", "tflite", {"tflite"}, "Dialect of the output (--to)"),
       option("convert.allow_custom", false,
              "Leave operators that have no converter as custom operators (--allow-custom)"),
+      option(
+          "convert.strict_types", false,
+          "Refuse what would be computed in fewer digits than the source says, as float64 in float32 (--strict-types)"),
       option("convert.verify", false, "Compare input and output in both runtimes after converting (--verify)"),
       not_negative("layout.cost.node", std::int64_t{8192},
                    "Bytes that a TRANSPOSE or RESHAPE counts for, besides what it moves"),

@@ -68,6 +68,9 @@ class Extensions {
   /// Layout rule in the notation of host/layout/rules.hpp; empty if there is none.
   virtual std::string_view layout_rule(const Op&) const { return {}; }
 
+  /// From now on nothing is computed in fewer digits than the source says; what would be is declined.
+  virtual void forbid_inexact_types() {}
+
   /// Called with each note or warning of a plugin, as it comes.
   virtual std::vector<Diagnostic> take_messages() = 0;
 };

@@ -91,6 +91,20 @@ void check_outputs(const PassContext& c, Problems& problems) {
   }
 }
 
+// LiteRT's own Python interface cannot take or hand out bfloat16, though its kernels know it.
+void check_signature(const PassContext& c, Problems& problems) {
+  if (c.target != "tflite") return;
+  const Graph& g = c.graph;
+  const Region& main = g.region(g.main());
+  const auto check = [&](ValueId v, std::string_view what, std::string_view name) {
+    if (v && g.value(v).type.dtype == DType::bfloat16)
+      problems.add(error(Code::target_limit, std::string(what) + " " + std::string(name) +
+                                                 " is bf16: the runtime has no arrays of it at its interface"));
+  };
+  for (std::size_t i = 0; i < main.inputs.size(); ++i) check(main.inputs[i], "input", main.input_names[i]);
+  for (const Output& o : main.outputs) check(o.value, "output", o.name);
+}
+
 }  // namespace
 
 Status limits(PassContext& c) {
@@ -108,6 +122,7 @@ Status limits(PassContext& c) {
   }
   check_ranks(c, problems);
   check_outputs(c, problems);
+  check_signature(c, problems);
   return problems.report(c.report);
 }
 

@@ -11,6 +11,7 @@ Status patterns(PassContext& c);   // the plugins' patterns, on every dialect th
 Status convert(PassContext& c);    // every node to the target dialect
 
 // Clean-ups of the tflite dialect. Each keeps the meaning for any graph, and does nothing to nodes of other dialects.
+Status cancel_casts(PassContext& c);       // CAST and BITCAST of a CAST or BITCAST, where one of them or none does
 Status cancel_transposes(PassContext& c);  // TRANSPOSE and RESHAPE that compose, vanish, or meet a constant
 Status fuse_bias(PassContext& c);          // ADD, SUB, MUL, DIV of a constant along the channel, into bias and weights
 Status fuse_pad(PassContext& c);           // PAD before a VALID convolution or pool that is SAME

@@ -15,6 +15,7 @@ constexpr std::array kPasses = {
     Pass{"normalize", "newest operator forms, types, folded constants, expanded functions", passes::normalize},
     Pass{"patterns", "the patterns of the plugins", passes::patterns},
     Pass{"convert", "every node to the target dialect", passes::convert},
+    Pass{"cancel_casts", "CAST and BITCAST that undo what the one before did", passes::cancel_casts},
     Pass{"cancel_transposes", "TRANSPOSE and RESHAPE that compose, vanish, or meet a constant",
          passes::cancel_transposes},
     Pass{"layout", "orders and shapes of all values, so that the fewest bytes are moved", passes::layout},

@@ -89,7 +89,13 @@ class Call final : public gantry_context {
   Result<std::vector<ValueId>> take_operands(gantry_values list) const;
   Result<Attrs> take_attrs(const gantry_op_desc& d) const;
   Result<Op> take_op(const gantry_op_desc& d) const;
+  Result<NodeId> add_emitted(const Op& op, const std::vector<ValueId>& operands, const Attrs& attrs,
+                             const gantry_op_desc& d);
   Status set_emitted_types(NodeId n, const gantry_op_desc& d);
+  Result<std::vector<ValueId>> emit_by_detour(const Op& op, std::vector<ValueId> operands, const Attrs& attrs,
+                                              const gantry_op_desc& d, DType lacking, std::vector<Type> types);
+  Result<ValueId> converted(ValueId v, DType to, bool bits);
+  void drop_last_node();
   Status read_elements(const Constant& c, DType t, std::uint64_t first, std::uint64_t count, void* out) const;
   gantry_value add_constant(Constant c);
   bool within_file(const std::byte* data, std::uint64_t size) const;

@@ -137,7 +137,26 @@ Status Call::set_emitted_types(NodeId n, const gantry_op_desc& d) {
     return wrong_argument("no open plugin defines " + op_text(op) +
                           ", so its results need output_types, or its owner a place in depends");
   }
-  return definitions_.check_limits(g_, n);
+  return {};
+}
+
+void Call::drop_last_node() {
+  g_.erase_node(nodes_.back());
+  nodes_.pop_back();
+}
+
+Result<NodeId> Call::add_emitted(const Op& op, const std::vector<ValueId>& operands, const Attrs& attrs,
+                                 const gantry_op_desc& d) {
+  GANTRY_ASSIGN(const std::string_view given_name, take_text(d.name, "the name of a node"));
+  const std::string_view name = given_name.empty() ? g_.node(node_).name : given_name;
+  const NodeId n =
+      g_.add_node(g_.before(node_), op, operands, static_cast<std::size_t>(d.output_count), Attrs(attrs), name);
+  nodes_.push_back(n);
+  if (Status s = set_emitted_types(n, d); !s.ok()) {
+    drop_last_node();
+    return s.take_error();
+  }
+  return n;
 }
 
 Status Call::emit(const gantry_op_desc* desc, gantry_value* outputs) {
@@ -146,20 +165,23 @@ Status Call::emit(const gantry_op_desc* desc, gantry_value* outputs) {
   GANTRY_ASSIGN(const gantry_op_desc d, take_struct(desc, "gantry_op_desc"));
   GANTRY_ASSIGN(const Op op, take_op(d));
   GANTRY_ASSIGN(const std::vector<ValueId> operands, take_operands(d.inputs));
-  GANTRY_ASSIGN(Attrs attrs, take_attrs(d));
-  GANTRY_ASSIGN(const std::string_view given_name, take_text(d.name, "the name of a node"));
+  GANTRY_ASSIGN(const Attrs attrs, take_attrs(d));
   if (d.output_count > kMostOutputs) return wrong_argument("a node has " + std::to_string(d.output_count) + " results");
   if (d.output_count != 0 && !outputs) return wrong_argument("emit has nowhere to put the results");
-  const std::string_view name = given_name.empty() ? g_.node(node_).name : given_name;
-  const NodeId n =
-      g_.add_node(g_.before(node_), op, operands, static_cast<std::size_t>(d.output_count), std::move(attrs), name);
-  nodes_.push_back(n);
-  if (Status s = set_emitted_types(n, d); !s.ok()) {
-    g_.erase_node(n);
-    nodes_.pop_back();
+  GANTRY_ASSIGN(const NodeId n, add_emitted(op, operands, attrs, d));
+  std::vector<ValueId> results = g_.node(n).outputs;
+  if (const DType lacking = definitions_.lacking_type(g_, n); lacking != DType::undefined) {
+    std::vector<Type> types;
+    for (const ValueId v : results) types.push_back(g_.value(v).type);
+    Status limits = definitions_.check_limits(g_, n);
+    drop_last_node();
+    if (!definitions_.detour(op, lacking)) return limits;
+    GANTRY_ASSIGN(results, emit_by_detour(op, operands, attrs, d, lacking, std::move(types)));
+  } else if (Status s = definitions_.check_limits(g_, n); !s.ok()) {
+    drop_last_node();
     return s;
   }
-  for (std::size_t i = 0; i < d.output_count; ++i) outputs[i] = g_.node(n).outputs[i].index;
+  for (std::size_t i = 0; i < d.output_count; ++i) outputs[i] = results[i].index;
   return {};
 }
 

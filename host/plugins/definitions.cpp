@@ -132,6 +132,27 @@ Status Definitions::infer_by(const Definition& d, Graph& g, NodeId n, bool stric
   return {};
 }
 
+DType Definitions::lacking_type(const Graph& g, NodeId id) const {
+  const Node& n = g.node(id);
+  const Definition* d = find(n.op);
+  if (!d) return DType::undefined;
+  const auto lacks = [&](ValueId v, std::uint64_t allowed) {
+    const DType t = v ? g.value(v).type.dtype : DType::undefined;
+    return t != DType::undefined && allowed != 0 && !(allowed & GANTRY_DTYPE_BIT(static_cast<unsigned>(t)))
+               ? t
+               : DType::undefined;
+  };
+  const DType operand = lacks(n.input(0), d->limits.operand_dtypes);
+  return operand != DType::undefined ? operand : lacks(n.output(0), d->limits.dtypes);
+}
+
+std::optional<Detour> Definitions::detour(const Op& op, DType lacking) const {
+  const Definition* d = find(op);
+  if (!d || op.dialect != "tflite" || op.name == "CAST" || op.name == "BITCAST") return std::nullopt;
+  const std::uint64_t of_operands = d->limits.operand_dtypes, of_results = d->limits.dtypes;
+  return find_detour(lacking, of_operands ? of_operands : of_results, d->record->flags);
+}
+
 Status Definitions::check_limits(const Graph& g, NodeId id) const {
   const Node& n = g.node(id);
   const Definition* d = find(n.op);

@@ -2,6 +2,7 @@
 // host/plugins.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "gantry/abi.h"
 #include "host/passes/extensions.hpp"
 #include "host/passes/semantics.hpp"
+#include "host/plugins/element_types.hpp"
 #include "host/plugins/index.hpp"
 #include "host/plugins/store.hpp"
 
@@ -37,6 +39,12 @@ class Definitions final : public Semantics {
   bool infers(const Op& op) const;
   /// Types of a node that a plugin just made. Unlike infer it is an error if the definition declines, of code declined.
   Status infer_emitted(Graph& g, NodeId n) const;
+  /// The element type that the kernel lacks, of operand 0 or result 0; undefined if it takes both.
+  DType lacking_type(const Graph& g, NodeId n) const;
+  /// How to go round it, if there is a way: see element_types.hpp.
+  std::optional<Detour> detour(const Op& op, DType lacking) const;
+  /// Whether nothing may be computed in fewer digits than the source says (--strict-types).
+  bool strict_types = false;
   /// An operand or result that the kernel does not take, as an error of code target_limit.
   Status check_limits(const Graph& g, NodeId n) const;
 

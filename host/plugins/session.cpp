@@ -17,11 +17,6 @@ bool covers(const gantry_op_key& k, int version) {
   return version >= k.min_version && (k.max_version == 0 || version <= k.max_version);
 }
 
-template <class T>
-void append(std::vector<T>& to, std::vector<T> more) {
-  to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-}
-
 }  // namespace
 
 Result<std::vector<Session::Converter>> Session::find_converters(const Op& op, std::string_view target) const {
@@ -66,13 +61,21 @@ Result<Outcome> Session::rewrite(Graph& g, NodeId n, std::string_view target) {
     if (status != GANTRY_OK) return call.failure();
     if (is_upgrade) GANTRY_TRY(count_upgrades(n, call));
     GANTRY_TRY(call.commit_results());
-    append(messages_, call.take_messages());
+    keep_messages(call);
     outcome.kind = Outcome::Kind::done;
     outcome.plugin = c.plugin->id();
     outcome.reasons.clear();
     return outcome;
   }
   return outcome;
+}
+
+// Of equal warnings about precision the first of each source operator is enough.
+void Session::keep_messages(Call& call) {
+  for (Diagnostic& d : call.take_messages()) {
+    if (d.code == Code::warn_precision && !precision_.insert(d.op + ": " + d.message).second) continue;
+    messages_.push_back(std::move(d));
+  }
 }
 
 Status Session::count_upgrades(NodeId from, const Call& call) {
@@ -100,7 +103,7 @@ Result<bool> Session::fold(Graph& g, NodeId n) {
   if (status == GANTRY_DECLINED) return false;
   if (status != GANTRY_OK) return call.failure();
   GANTRY_TRY(call.commit_results());
-  append(messages_, call.take_messages());
+  keep_messages(call);
   return true;
 }
 
@@ -123,7 +126,7 @@ Result<bool> Session::apply(const PatternInfo& info, Graph& g, NodeId root) {
   if (status == GANTRY_DECLINED) return false;
   if (status != GANTRY_OK) return call.failure();
   if (!call.commit_replacements()) return false;
-  append(messages_, call.take_messages());
+  keep_messages(call);
   return true;
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -34,6 +35,7 @@ class Session final : public Extensions {
   const Semantics& semantics() const override { return definitions_; }
   const Limits* limits(const Op& op) const override;
   std::string_view layout_rule(const Op& op) const override;
+  void forbid_inexact_types() override { definitions_.strict_types = true; }
   std::vector<Diagnostic> take_messages() override { return std::exchange(messages_, {}); }
 
  private:
@@ -77,6 +79,7 @@ class Session final : public Extensions {
   Result<std::vector<Converter>> find_converters(const Op& op, std::string_view target) const;
   Result<Outcome> rewrite(Graph& g, NodeId n, std::string_view target);
   const Pattern* find_pattern(const PatternInfo& p) const;
+  void keep_messages(Call& call);
   Status count_upgrades(NodeId from, const Call& call);
 
   PluginStore& store_;
@@ -90,6 +93,7 @@ class Session final : public Extensions {
   std::unordered_map<Question, std::vector<Converter>, QuestionHash, QuestionEqual> answers_;
   std::unordered_map<NodeId, int> upgrades_;  // how many upgrades led to the node
   std::vector<Diagnostic> messages_;
+  std::set<std::string> precision_;  // warnings of less precision that were given
 };
 
 }  // namespace gantry::plugins

@@ -108,8 +108,8 @@ TEST_F(Convert, LimitsDeclineUnlessThereIsAFallback) {
     return "%z: " + type + " = onnx.org.test::Deep@1(%x)" + attribute + " \"the_node\"";
   };
   declines(deep(" {strict = 1}"), "Deep", "RELU takes rank <= 6, this is 7", type);
-  declines("%z: f64[2] = onnx.org.test::Deep@1(%x) {strict = 1} \"the_node\"", "Deep",
-           "RELU takes f32, i8, this is f64", "f64[2]");
+  declines("%z: i64[2] = onnx.org.test::Deep@1(%x) {strict = 1} \"the_node\"", "Deep",
+           "RELU takes f32, i8, this is i64", "i64[2]");
   Graph g = graph(deep(""), type);
   open(g);
   ASSERT_TRUE(convert(g, "Deep").ok());

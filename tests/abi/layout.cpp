@@ -82,7 +82,7 @@ constexpr Row kRows[] = {
     FIELD(gantry_pattern, root), FIELD(gantry_pattern, also), FIELD(gantry_pattern, rewrite),
     FIELD(gantry_pattern, data),
     STRUCT(gantry_operator),
-    FIELD(gantry_operator, struct_size), FIELD(gantry_operator, reserved), FIELD(gantry_operator, key),
+    FIELD(gantry_operator, struct_size), FIELD(gantry_operator, flags), FIELD(gantry_operator, key),
     FIELD(gantry_operator, infer), FIELD(gantry_operator, infer_data), FIELD(gantry_operator, fold),
     FIELD(gantry_operator, fold_data), FIELD(gantry_operator, min_rank), FIELD(gantry_operator, max_rank),
     FIELD(gantry_operator, dtypes), FIELD(gantry_operator, note), FIELD(gantry_operator, operand_dtypes),

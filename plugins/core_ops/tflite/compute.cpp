@@ -145,27 +145,29 @@ GANTRY_DEFINE(tflite, "TRANSPOSE_CONV", layout("_, O kh! kw! C, n h! w! C, O -> 
               infer(infer_transpose_conv), limits(kFloat))
 GANTRY_DEFINE(tflite, "CONV_3D_TRANSPOSE", layout("_, kd! kh! kw! O C, n d! h! w! C, O -> n d! h! w! O"),
               infer(infer_transpose_conv), limits(kFloat))
-GANTRY_DEFINE(tflite, "MAX_POOL_2D", layout("n h! w! C -> n h! w! C"), infer(infer_pool), limits(kFloat))
+GANTRY_DEFINE(tflite, "MAX_POOL_2D", layout("n h! w! C -> n h! w! C"), infer(infer_pool), limits(kFloat), ordered)
 GANTRY_DEFINE(tflite, "AVERAGE_POOL_2D", layout("n h! w! C -> n h! w! C"), infer(infer_pool), limits(kFloat))
 GANTRY_DEFINE(tflite, "FULLY_CONNECTED", layout("L K, N K, N -> L N"), infer(infer_fully_connected), limits(kFloat))
 GANTRY_DEFINE(tflite, "BATCH_MATMUL", layout("B M K | B K M {adj_x}, B K N | B N K {adj_y} -> B M N | B N M {swap}"),
               infer(infer_batch_matmul), limits(rank(2, 5), kFloat))
 GANTRY_DEFINE(tflite, "SUM", layout("*[axes=#1], _ -> *"), infer(infer_reduce),
-              limits(types(DType::float32, DType::int32, DType::int64)))
+              limits(types(DType::float32, DType::int32, DType::int64)), modular)
 GANTRY_DEFINE(tflite, "MEAN", layout("*[axes=#1], _ -> *"), infer(infer_reduce),
               limits(types(DType::float32, DType::int32, DType::int64)))
 GANTRY_DEFINE(tflite, "REDUCE_PROD", layout("*[axes=#1], _ -> *"), infer(infer_reduce),
-              limits(types(DType::float32, DType::int32, DType::int64)))
+              limits(types(DType::float32, DType::int32, DType::int64)), modular)
 GANTRY_DEFINE(tflite, "REDUCE_MAX", layout("*[axes=#1], _ -> *"), infer(infer_reduce),
-              limits(types(DType::float32, DType::int32, DType::int64, DType::uint8, DType::int8, DType::int16)))
+              limits(types(DType::float32, DType::int32, DType::int64, DType::uint8, DType::int8, DType::int16)),
+              ordered)
 GANTRY_DEFINE(tflite, "REDUCE_MIN", layout("*[axes=#1], _ -> *"), infer(infer_reduce),
-              limits(types(DType::float32, DType::int32, DType::int64, DType::uint8, DType::int8, DType::int16)))
+              limits(types(DType::float32, DType::int32, DType::int64, DType::uint8, DType::int8, DType::int16)),
+              ordered)
 GANTRY_DEFINE(tflite, "REDUCE_ANY", layout("*[axes=#1], _ -> *"), infer(infer_reduce), limits(types(DType::boolean)))
 GANTRY_DEFINE(tflite, "REDUCE_ALL", layout("*[axes=#1], _ -> *"), infer(infer_reduce), limits(types(DType::boolean)))
 GANTRY_DEFINE(tflite, "ARG_MAX", layout("*[drop=#1], _ -> *"), infer(infer_arg),
-              operand_types(DType::float32, DType::int32, DType::int8, DType::uint8))
+              operand_types(DType::float32, DType::int32, DType::int8, DType::uint8), ordered)
 GANTRY_DEFINE(tflite, "ARG_MIN", layout("*[drop=#1], _ -> *"), infer(infer_arg),
-              operand_types(DType::float32, DType::int32, DType::int8, DType::uint8))
+              operand_types(DType::float32, DType::int32, DType::int8, DType::uint8), ordered)
 GANTRY_DEFINE(tflite, "RESIZE_BILINEAR", layout("n h! w! C, _ -> n h! w! C"), infer(infer_resize), limits(kFloat))
 GANTRY_DEFINE(tflite, "RESIZE_NEAREST_NEIGHBOR", layout("n h! w! C, _ -> n h! w! C"), infer(infer_resize),
-              limits(types(DType::float32, DType::int32, DType::uint8, DType::int8, DType::int16)))
+              limits(types(DType::float32, DType::int32, DType::uint8, DType::int8, DType::int16)), moves)

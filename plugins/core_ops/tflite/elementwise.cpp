@@ -13,12 +13,17 @@ constexpr auto kBool = types(DType::boolean);
 constexpr auto kArithmetic = types(DType::float32, DType::int32, DType::int64);
 constexpr auto kCompared = operand_types(DType::float32, DType::float16, DType::int32, DType::int64);
 constexpr auto kEquated = operand_types(DType::float32, DType::float16, DType::int32, DType::int64, DType::boolean);
-/// CAST: no uint64; int4 and uint4 only as operands, to float32; bool as result is NOT_EQUAL.
-constexpr auto kCastResult = types(DType::float32, DType::float16, DType::float64, DType::int8, DType::int16,
-                                   DType::int32, DType::int64, DType::uint8, DType::uint16, DType::uint32);
-constexpr auto kCastOperand =
-    operand_types(DType::float32, DType::float16, DType::float64, DType::int8, DType::int16, DType::int32, DType::int64,
-                  DType::uint8, DType::uint16, DType::uint32, DType::boolean, DType::int4, DType::uint4);
+constexpr auto kBits = types(DType::int8, DType::int16, DType::int32, DType::uint8, DType::uint16, DType::uint32);
+/// STABLEHLO_AND: both operands of one shape.
+constexpr auto kIntegers = types(DType::int8, DType::int16, DType::int32, DType::int64, DType::uint8, DType::uint16,
+                                 DType::uint32, DType::uint64, DType::boolean);
+/// CAST: no uint64; int4 and uint4 only as operands, to float32.
+constexpr auto kCastResult =
+    types(DType::float32, DType::float16, DType::bfloat16, DType::float64, DType::int8, DType::int16, DType::int32,
+          DType::int64, DType::uint8, DType::uint16, DType::uint32, DType::boolean);
+constexpr auto kCastOperand = operand_types(DType::float32, DType::float16, DType::bfloat16, DType::float64,
+                                            DType::int8, DType::int16, DType::int32, DType::int64, DType::uint8,
+                                            DType::uint16, DType::uint32, DType::boolean, DType::int4, DType::uint4);
 
 void infer_compare(const Node& node, const Infer& infer) {
   const auto a = node.in(0).type().dims, b = node.in(1).type().dims;
@@ -53,7 +58,7 @@ void infer_cast(const Node& node, const Infer& infer) {
 // One operand.
 GANTRY_DEFINE(tflite, "ABS", layout("* -> *"), infer(infer_like_first), limits(types(DType::float32, DType::int32)))
 GANTRY_DEFINE(tflite, "NEG", layout("* -> *"), infer(infer_like_first),
-              limits(types(DType::float32, DType::int32, DType::int64)))
+              limits(types(DType::float32, DType::int32, DType::int64)), modular)
 GANTRY_DEFINE(tflite, "SIGN", layout("* -> *"), infer(infer_like_first),
               limits(types(DType::float32, DType::float64, DType::int32)))
 GANTRY_DEFINE(tflite, "EXP", layout("* -> *"), infer(infer_like_first), limits(kFloat))
@@ -80,17 +85,19 @@ GANTRY_DEFINE(tflite, "LOGICAL_NOT", layout("* -> *"), infer(infer_like_first), 
 GANTRY_DEFINE(tflite, "SOFTMAX", layout("L S -> L S"), infer(infer_like_first), limits(rank(1, 6), kFloat))
 GANTRY_DEFINE(tflite, "LOG_SOFTMAX", layout("L S -> L S"), infer(infer_like_first), limits(rank(1, 6), kFloat))
 GANTRY_DEFINE(tflite, "CUMSUM", layout("*[axis=#1], _ -> *"), infer(infer_like_first),
-              limits(types(DType::float32, DType::int32, DType::int64)))
+              limits(types(DType::float32, DType::int32, DType::int64)), modular)
 GANTRY_DEFINE(tflite, "CAST", layout("* -> *"), infer(infer_cast), limits(kCastResult), kCastOperand)
+/// The bits of an element under another type of the same size; whoever makes it says the type of the result.
+GANTRY_DEFINE(tflite, "BITCAST", layout("* -> *"))
 
 // Two operands, broadcast as numpy does.
-GANTRY_DEFINE(tflite, "ADD", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 6), kArithmetic))
-GANTRY_DEFINE(tflite, "SUB", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 6), kArithmetic))
-GANTRY_DEFINE(tflite, "MUL", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 6), kArithmetic))
+GANTRY_DEFINE(tflite, "ADD", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 6), kArithmetic), modular)
+GANTRY_DEFINE(tflite, "SUB", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 6), kArithmetic), modular)
+GANTRY_DEFINE(tflite, "MUL", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 6), kArithmetic), modular)
 GANTRY_DEFINE(tflite, "DIV", layout("*, * -> *"), infer(infer_broadcast),
               limits(rank(0, 6), types(DType::float32, DType::int32)))
-GANTRY_DEFINE(tflite, "MAXIMUM", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 6), kFloatInt))
-GANTRY_DEFINE(tflite, "MINIMUM", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 6), kFloatInt))
+GANTRY_DEFINE(tflite, "MAXIMUM", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 6), kFloatInt), ordered)
+GANTRY_DEFINE(tflite, "MINIMUM", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 6), kFloatInt), ordered)
 GANTRY_DEFINE(tflite, "SQUARED_DIFFERENCE", layout("*, * -> *"), infer(infer_broadcast),
               limits(rank(0, 6), types(DType::float32, DType::int32)))
 GANTRY_DEFINE(tflite, "POW", layout("*, * -> *"), infer(infer_broadcast),
@@ -100,13 +107,19 @@ GANTRY_DEFINE(tflite, "FLOOR_DIV", layout("*, * -> *"), infer(infer_broadcast),
 GANTRY_DEFINE(tflite, "FLOOR_MOD", layout("*, * -> *"), infer(infer_broadcast),
               limits(rank(0, 6), types(DType::float32, DType::int32, DType::int64, DType::int16, DType::int8)))
 GANTRY_DEFINE(tflite, "PRELU", layout("*, * -> *"), infer(infer_like_first), limits(rank(0, 4), kFloat))
-GANTRY_DEFINE(tflite, "LOGICAL_AND", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 4), kBool))
-GANTRY_DEFINE(tflite, "LOGICAL_OR", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 4), kBool))
-GANTRY_DEFINE(tflite, "EQUAL", layout("*, * -> *"), infer(infer_compare), limits(rank(0, 4)), kEquated)
-GANTRY_DEFINE(tflite, "NOT_EQUAL", layout("*, * -> *"), infer(infer_compare), limits(rank(0, 4)),
-              operand_types(DType::float32, DType::int32, DType::int64, DType::boolean))
-GANTRY_DEFINE(tflite, "LESS", layout("*, * -> *"), infer(infer_compare), limits(rank(0, 4)), kCompared)
-GANTRY_DEFINE(tflite, "LESS_EQUAL", layout("*, * -> *"), infer(infer_compare), limits(rank(0, 4)), kCompared)
-GANTRY_DEFINE(tflite, "GREATER", layout("*, * -> *"), infer(infer_compare), limits(rank(0, 4)), kCompared)
-GANTRY_DEFINE(tflite, "GREATER_EQUAL", layout("*, * -> *"), infer(infer_compare), limits(rank(0, 4)), kCompared)
+GANTRY_DEFINE(tflite, "LOGICAL_AND", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 6), kBool))
+GANTRY_DEFINE(tflite, "LOGICAL_OR", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 6), kBool))
+GANTRY_DEFINE(tflite, "EQUAL", layout("*, * -> *"), infer(infer_compare), limits(rank(0, 6)), kEquated, modular)
+GANTRY_DEFINE(tflite, "NOT_EQUAL", layout("*, * -> *"), infer(infer_compare), limits(rank(0, 6)),
+              operand_types(DType::float32, DType::int32, DType::int64, DType::boolean), modular)
+GANTRY_DEFINE(tflite, "LESS", layout("*, * -> *"), infer(infer_compare), limits(rank(0, 6)), kCompared, ordered)
+GANTRY_DEFINE(tflite, "LESS_EQUAL", layout("*, * -> *"), infer(infer_compare), limits(rank(0, 6)), kCompared, ordered)
+GANTRY_DEFINE(tflite, "GREATER", layout("*, * -> *"), infer(infer_compare), limits(rank(0, 6)), kCompared, ordered)
+GANTRY_DEFINE(tflite, "GREATER_EQUAL", layout("*, * -> *"), infer(infer_compare), limits(rank(0, 6)), kCompared,
+              ordered)
 GANTRY_DEFINE(tflite, "SELECT_V2", layout("*, *, * -> *"), infer(infer_select), limits(rank(0, 5)))
+GANTRY_DEFINE(tflite, "BITWISE_XOR", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 6), kBits), modular)
+GANTRY_DEFINE(tflite, "RIGHT_SHIFT", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 6), kBits))
+GANTRY_DEFINE(tflite, "STABLEHLO_AND", layout("*, * -> *"), infer(infer_like_first), limits(kIntegers))
+GANTRY_DEFINE(tflite, "STABLEHLO_MULTIPLY", layout("*, * -> *"), infer(infer_like_first), limits(types(DType::float64)))
+GANTRY_DEFINE(tflite, "STABLEHLO_ADD", layout("*, * -> *"), infer(infer_like_first), limits(types(DType::float64)))

@@ -18,6 +18,8 @@ constexpr auto kMoved = types(DType::float32, DType::float16, DType::int8, DType
                               DType::uint8, DType::boolean);
 constexpr auto kJoined = types(DType::float32, DType::float16, DType::int8, DType::int16, DType::int32, DType::int64,
                                DType::uint8, DType::uint32, DType::boolean);
+constexpr auto kPacked =
+    types(DType::float32, DType::int8, DType::int16, DType::int32, DType::int64, DType::uint8, DType::uint32);
 constexpr auto kSplitV = types(DType::float32, DType::int8, DType::int16, DType::int32, DType::int64, DType::uint8);
 constexpr auto kSplit =
     types(DType::float32, DType::float16, DType::int8, DType::int16, DType::int32, DType::int64, DType::uint8);
@@ -214,18 +216,21 @@ GANTRY_DEFINE(tflite, "EXPAND_DIMS", layout("fixed: a wall where the engine cann
 GANTRY_DEFINE(tflite, "SQUEEZE", layout("fixed: a wall where the engine cannot see through it"), infer(infer_squeeze),
               limits(rank(0, 8)))
 GANTRY_DEFINE(tflite, "CONCATENATION", layout("*[axis=axis] ... -> *[axis=axis]"), infer(infer_concatenation),
-              limits(rank(1, 6), kJoined))
-GANTRY_DEFINE(tflite, "SPLIT", layout("_, *[axis=#0] -> *[axis=#0] ..."), infer(infer_split), limits(kSplit))
-GANTRY_DEFINE(tflite, "SPLIT_V", layout("*[axis=#2], _, _ -> *[axis=#2] ..."), infer(infer_split_v), limits(kSplitV))
-GANTRY_DEFINE(tflite, "SLICE", layout("*[begin=#1 size=#2], _, _ -> *"), infer(infer_slice), limits(rank(1, 5)))
+              limits(rank(1, 6), kJoined), moves)
+GANTRY_DEFINE(tflite, "SPLIT", layout("_, *[axis=#0] -> *[axis=#0] ..."), infer(infer_split), limits(kSplit), moves)
+GANTRY_DEFINE(tflite, "SPLIT_V", layout("*[axis=#2], _, _ -> *[axis=#2] ..."), infer(infer_split_v), limits(kSplitV),
+              moves)
+GANTRY_DEFINE(tflite, "SLICE", layout("*[begin=#1 size=#2], _, _ -> *"), infer(infer_slice), limits(rank(1, 5)), moves)
 GANTRY_DEFINE(tflite, "STRIDED_SLICE", layout("*[begin=#1 end=#2 strides=#3], _, _, _ -> *"),
               infer(infer_strided_slice), limits(rank(1, 5)))
-GANTRY_DEFINE(tflite, "GATHER", layout("*[pick=axis], _ -> *; V! N, L -> L N"), infer(infer_gather), limits(kMoved))
-GANTRY_DEFINE(tflite, "GATHER_ND", layout("fixed: indices name several axes"), infer(infer_gather_nd), limits(kMoved))
-GANTRY_DEFINE(tflite, "PAD", layout("*[pads=#1], _ -> *"), infer(infer_pad), limits(rank(1, 5), kMoved))
-GANTRY_DEFINE(tflite, "PADV2", layout("*[pads=#1], _, _ -> *"), infer(infer_pad), limits(rank(0, 5), kMoved))
+GANTRY_DEFINE(tflite, "GATHER", layout("*[pick=axis], _ -> *; V! N, L -> L N"), infer(infer_gather), limits(kMoved),
+              moves)
+GANTRY_DEFINE(tflite, "GATHER_ND", layout("fixed: indices name several axes"), infer(infer_gather_nd), limits(kMoved),
+              moves)
+GANTRY_DEFINE(tflite, "PAD", layout("*[pads=#1], _ -> *"), infer(infer_pad), limits(rank(1, 5), kMoved), moves)
+GANTRY_DEFINE(tflite, "PADV2", layout("*[pads=#1], _, _ -> *"), infer(infer_pad), limits(rank(0, 5), kMoved), moves)
 GANTRY_DEFINE(tflite, "MIRROR_PAD", layout("*[mirror=#1], _ -> *"), infer(infer_pad),
-              limits(types(DType::float32, DType::int32, DType::int64, DType::uint8, DType::int8, DType::int16)))
+              limits(types(DType::float32, DType::int32, DType::int64, DType::uint8, DType::int8, DType::int16)), moves)
 GANTRY_DEFINE(tflite, "BROADCAST_TO", layout("*[shape=#1], _ -> *"), infer(infer_broadcast_to), limits(rank(0, 8)))
 GANTRY_DEFINE(tflite, "BROADCAST_ARGS", layout("fixed: shapes"), infer(infer_broadcast_args),
               limits(types(DType::int32, DType::int64)))
@@ -234,4 +239,4 @@ GANTRY_DEFINE(tflite, "SHAPE", layout("fixed: yields the logical order"), infer(
 GANTRY_DEFINE(tflite, "FILL", layout("fixed: makes its axes"), infer(infer_fill))
 GANTRY_DEFINE(tflite, "RANGE", layout("fixed: makes its axis"), infer(infer_range),
               limits(types(DType::float32, DType::int32, DType::int64)))
-GANTRY_DEFINE(tflite, "PACK", layout("fixed: makes an axis"), infer(infer_pack))
+GANTRY_DEFINE(tflite, "PACK", layout("fixed: makes an axis"), infer(infer_pack), limits(kPacked), moves)

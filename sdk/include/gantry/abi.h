@@ -248,10 +248,15 @@ typedef struct gantry_pattern {
   const void* data;
 } gantry_pattern;
 
+/* What may be done about an element type that the kernel lacks, besides computing in a wider number and casting back. */
+#define GANTRY_OP_MOVES 1u   /* elements of results are elements of operands: any type of the same size does */
+#define GANTRY_OP_ORDERED 2u /* elements of results are chosen by order: any type that keeps the order does */
+#define GANTRY_OP_MODULAR 4u /* integers wrap: the sign does not matter, only the width */
+
 /* What one plugin, the owner of the domain, declares of an operator. */
 typedef struct gantry_operator {
   uint32_t struct_size;
-  uint32_t reserved;
+  uint32_t flags;              /* GANTRY_OP_* */
   gantry_op_key key;
   gantry_node_fn infer;        /* set_type for each result; null if the host knows (ai.onnx) */
   const void* infer_data;

@@ -78,6 +78,13 @@ template <class... T>
 constexpr OperandTypes operand_types(T... t) {
   return {(GANTRY_DTYPE_BIT(static_cast<gantry_dtype>(t)) | ...)};
 }
+/// What may be done about an element type that the kernel lacks: see GANTRY_OP_MOVES and its like in abi.h.
+struct Nature {
+  std::uint32_t flags = 0;
+};
+constexpr Nature moves{GANTRY_OP_MOVES};
+constexpr Nature ordered{GANTRY_OP_ORDERED};
+constexpr Nature modular{GANTRY_OP_MODULAR};
 struct LayoutText {
   std::string_view text;
 };
@@ -244,6 +251,7 @@ inline void apply(gantry_operator& r, RankLimit l) { r.min_rank = l.min, r.max_r
 inline void apply(gantry_operator& r, TypeLimit l) { r.dtypes = l.bits; }
 inline void apply(gantry_operator& r, Limits l) { apply(r, l.rank), apply(r, l.types); }
 inline void apply(gantry_operator& r, OperandTypes l) { r.operand_dtypes = l.bits; }
+inline void apply(gantry_operator& r, Nature n) { r.flags |= n.flags; }
 inline void apply(gantry_operator& r, LayoutText l) { r.layout = view(l.text); }
 inline void apply(gantry_operator& r, NoteText n) { r.note = view(n.text); }
 inline void apply(gantry_plugin& p, License l) { p.license = view(l.text); }
