@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "common.hpp"
+#include "integers.hpp"
 
 namespace core_ops {
 namespace {
@@ -49,12 +49,14 @@ double open_end(double b, DType t) {
 GANTRY_CONVERT(onnx, "Clip", since(11), to(tflite)) {
   constexpr double inf = std::numeric_limits<double>::infinity();
   const Value x = node.in(0), lo = node.in(1), hi = node.in(2);
-  if ((!lo || lo.constant()) && (!hi || hi.constant()))
+  if (is_float(x.dtype()) && (!lo || lo.constant()) && (!hi || hi.constant()))
     return clamp(emit, x, open_end(bound(lo, -inf), x.dtype()), open_end(bound(hi, inf), x.dtype()));
-  Value y = x;
-  if (lo) y = emit.maximum(y, lo);
-  if (hi) y = emit.minimum(y, hi);
-  return y;
+  const bool integers = is_integer(x.dtype());
+  const auto key = [&](const Value& v) { return integers ? order_key(emit, v) : v; };
+  Value y = key(x);
+  if (lo) y = emit.maximum(y, key(lo));
+  if (hi) y = emit.minimum(y, key(hi));
+  return integers ? from_order_key(emit, y, x.dtype()) : y;
 }
 
 GANTRY_CONVERT(onnx, "LeakyRelu", since(6), to(tflite)) {

@@ -35,11 +35,30 @@ Dims axes_from(int first, int rank) {
   return axes;
 }
 
+/// By the batch's own mean and variance; the running ones move toward them by 1 - momentum.
+Results train(const Node& node, const Emit& emit) {
+  const Value x = node.in(0);
+  Dims axes = axes_from(2, x.rank());
+  axes.insert(axes.begin(), 0);
+  const Moments m = moments(emit, x, axes, node.attr("epsilon", 1e-5f));
+  const Value scaled = emit.mul(emit.mul(m.centered, m.inv_std), along_channels(emit, node.in(1), x.rank()));
+  std::vector<Value> results{emit.add(scaled, along_channels(emit, node.in(2), x.rank()))};
+  const float momentum = node.attr("momentum", 0.9f);
+  const auto running = [&](const Value& old, const Value& now) {
+    return emit.add(emit.mul(old, momentum), emit.mul(emit.reshape(now, old.dims()), 1.0f - momentum));
+  };
+  const Value variance = emit.op("MEAN", {emit.mul(m.centered, m.centered), emit.i32(axes)}, {{"keep_dims", true}});
+  if (node.out_count() > 1) results.push_back(running(node.in(3), m.mean));
+  if (node.out_count() > 2) results.push_back(running(node.in(4), variance));
+  results.resize(node.out_count());
+  return results;
+}
+
 }  // namespace
 
 GANTRY_CONVERT(onnx, "BatchNormalization", since(9), to(tflite)) {
-  decline_if(node.attr("training_mode", 0) != 0, "training_mode = 1");
   const Value x = node.in(0);
+  if (node.attr("training_mode", 0) != 0) return train(node, emit);
   const float epsilon = node.attr("epsilon", 1e-5f);
   bool constant = true;
   for (std::size_t i = 1; i < 5; ++i) constant = constant && node.in(i).constant();

@@ -10,7 +10,9 @@ GANTRY_CONVERT(onnx, "Identity", since(1), to(tflite)) { return node.in(0); }
 /// At inference Dropout passes its operand on; its mask, where somebody wants it, keeps everything.
 GANTRY_CONVERT(onnx, "Dropout", since(7), to(tflite)) {
   const Value x = node.in(0), training = node.in(2);
-  decline_if(training && (!training.constant() || training.scalar<bool>()), "training_mode must be false");
+  decline_if(training && !training.constant(), "training_mode must be a constant");
+  const bool drops = !node.in(1) || !node.in(1).constant() || node.in(1).scalar<double>() != 0;
+  decline_if(training && training.scalar<bool>() && drops, "training_mode is true: elements are dropped at random");
   std::vector<Value> results{x};
   if (node.out_count() > 1 && node.out(1) && node.out(1).use_count() > 0) {
     const Value yes = emit.constant<bool>({}, std::vector<bool>{true});

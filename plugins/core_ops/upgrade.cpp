@@ -93,6 +93,7 @@ Results flattening(const Node& node, const Emit& emit) {
 }  // namespace
 
 GANTRY_UPGRADE(onnx, "Softmax", versions(1, 12)) { return flattening(node, emit); }
+GANTRY_UPGRADE(onnx, "Hardmax", versions(1, 12)) { return flattening(node, emit); }
 GANTRY_UPGRADE(onnx, "LogSoftmax", versions(1, 12)) { return flattening(node, emit); }
 
 /// Upsample is Resize with asymmetric coordinates, rounding down.
