@@ -3,6 +3,8 @@
 
 #include <limits>
 
+#include "casts.hpp"
+
 namespace core_ops {
 
 Value bitcast(const Emit& emit, const Value& v, DType to) {
@@ -163,7 +165,7 @@ GANTRY_CONVERT(onnx, "Pow", since(7), to(tflite)) {
   const Value x = node.in(0), y = node.in(1);
   if (y.constant() && y.is_static() && y.elements() == 1 && y.rank() <= x.rank())
     if (const auto power = constant_power(emit, x, y.scalar<double>())) return *power;
-  if (!is_integer(x.dtype())) return emit.pow(x, emit.cast(y, x.dtype()));
+  if (!is_integer(x.dtype())) return emit.pow(x, convert(emit, y, x.dtype()));
   decline_if(y.dtype() == DType::uint64, "an exponent of type uint64");
   if (is_integer(y.dtype())) return integer_power(emit, x, y);
   decline_if(x.dtype() == DType::uint64, "a float power of uint64");

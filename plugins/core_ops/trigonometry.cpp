@@ -85,10 +85,11 @@ GANTRY_CONVERT(onnx, "Asinh", since(9), to(tflite)) {
   return select(emit, below(emit, a, 0.25), series, emit.mul(size, emit.op("SIGN", {x})));
 }
 
-/// acosh(x) = log(1 + t + sqrt(t (t + 2))) with t = x - 1, which is exact near 1.
+/// acosh(x) = log(1 + t + sqrt(t) sqrt(t + 2)) with t = x - 1, which is exact near 1; nothing below it.
 GANTRY_CONVERT(onnx, "Acosh", since(9), to(tflite)) {
   const Value x = node.in(0), t = emit.sub(x, 1);
-  const Value near = log_of_one_plus(emit, emit.add(t, emit.op("SQRT", {emit.mul(t, emit.add(t, 2))})));
+  const Value near =
+      log_of_one_plus(emit, emit.add(t, emit.mul(emit.op("SQRT", {t}), emit.op("SQRT", {emit.add(t, 2)}))));
   return select(emit, below(emit, x, 1e4), near, emit.add(emit.op("LOG", {x}), kLn2));
 }
 
