@@ -7,13 +7,6 @@
 
 namespace core_ops {
 
-Value bitcast(const Emit& emit, const Value& v, DType to) {
-  if (v.dtype() == to) return v;
-  Type t = v.type();
-  t.dtype = to;
-  return emit.ops("BITCAST", 1, {v}, {}, {t})[0];
-}
-
 Value widen(const Emit& emit, const Value& v) {
   return v.dtype() == DType::uint64 ? bitcast(emit, v, DType::int64) : emit.cast(v, computed_in(v.dtype()));
 }

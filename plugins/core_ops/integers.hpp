@@ -2,6 +2,7 @@
 // only moves.
 #pragma once
 
+#include "carrier.hpp"
 #include "common.hpp"
 
 namespace core_ops {
@@ -9,8 +10,6 @@ namespace core_ops {
 inline bool is_unsigned(DType t) {
   return t == DType::uint8 || t == DType::uint16 || t == DType::uint32 || t == DType::uint64;
 }
-/// The same bits as another type of the same size.
-Value bitcast(const Emit& emit, const Value& v, DType to);
 /// Integers where arithmetic is done: uint64 as the int64 of the same bits, narrow ones in int32, uint32 in int64.
 Value widen(const Emit& emit, const Value& v);
 /// Back again; integers wrap.

@@ -87,8 +87,6 @@ GANTRY_DEFINE(tflite, "LOG_SOFTMAX", layout("L S -> L S"), infer(infer_like_firs
 GANTRY_DEFINE(tflite, "CUMSUM", layout("*[axis=#1], _ -> *"), infer(infer_like_first),
               limits(types(DType::float32, DType::int32, DType::int64)), modular)
 GANTRY_DEFINE(tflite, "CAST", layout("* -> *"), infer(infer_cast), limits(kCastResult), kCastOperand)
-/// The bits of an element under another type of the same size; whoever makes it says the type of the result.
-GANTRY_DEFINE(tflite, "BITCAST", layout("* -> *"))
 
 // Two operands, broadcast as numpy does.
 GANTRY_DEFINE(tflite, "ADD", layout("*, * -> *"), infer(infer_broadcast), limits(rank(0, 6), kArithmetic), modular)
