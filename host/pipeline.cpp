@@ -51,6 +51,14 @@ Status clean_up(PassContext& c) {
   return {};
 }
 
+// A model that stays ONNX keeps its operators.
+Status finish_onnx(PassContext& c) {
+  GANTRY_TRY(run("layout", c));  // as below
+  GANTRY_TRY(run("cse", c));
+  GANTRY_TRY(run("dce", c));
+  return run("limits", c);  // no node is of a form that the newest opset has not
+}
+
 // Every node to c.target, which converters reach in one step. Plugins are opened when operators that need them may have
 // appeared.
 Status convert_step(PassContext& c) {
@@ -71,6 +79,7 @@ Status convert_graph(PassContext& c, const std::vector<std::string>& steps) {
     c.target = step;
     GANTRY_TRY(convert_step(c));
   }
+  if (c.target == "onnx") return finish_onnx(c);
   if (c.target != "tflite") return {};
   GANTRY_TRY(run("patterns", c));          // the same for the target's subgraphs
   GANTRY_TRY(clean_up(c));                 // nothing is left for the clean-ups to do
@@ -92,10 +101,10 @@ std::vector<std::string> steps_to(const std::string& target, const std::string& 
 }
 
 Status check_output(const fs::path& input, const fs::path& output, const PipelineOptions& options) {
-  if (options.target != "tflite" || output.extension() != ".tflite") {
+  if (output.extension() != "." + options.target) {
     return error(Code::output_format, "cannot write '" + output.filename().string() + "' in dialect " + options.target)
         .at(output.string())
-        .try_this("name an output that ends in .tflite");
+        .try_this("name an output that ends in .tflite or .onnx");
   }
   std::error_code ec;
   if (fs::equivalent(input, output, ec)) {
@@ -115,7 +124,7 @@ Status check_output(const fs::path& input, const fs::path& output, const Pipelin
 Status check_external(const fs::path& output, const Source& source) {
   std::error_code ec;
   for (const fs::path& file : source.external_files) {
-    if (!fs::equivalent(file, output, ec)) continue;
+    if (!fs::equivalent(file, output, ec) && !fs::equivalent(file, onnx_format::external_data_of(output), ec)) continue;
     return error(Code::usage, "the output is a file that holds weights of the input, which Gantry never changes")
         .at(output.string())
         .try_this("name another output");
@@ -180,14 +189,44 @@ std::uint64_t bytes_of(const Type& t) {
   return packed_bytes(t.dtype, elements).value_or(0);
 }
 
+bool is_transpose(const Node& n) { return n.op.is("tflite", "TRANSPOSE") || n.op.is("onnx", "Transpose"); }
+bool is_move(const Node& n) {
+  return is_transpose(n) || n.op.is("tflite", "RESHAPE") || n.op.is("onnx", "Reshape") || n.op.is("onnx", "Squeeze") ||
+         n.op.is("onnx", "Unsqueeze") || n.op.is("onnx", "Flatten");
+}
+
+// A transpose or reshape that the layout engine did not put there: it does not see through it, it left its region as it
+// was, or a later clean-up made it.
+MoveRecord plain_move(const Graph& g, NodeId n) {
+  const Node& node = g.node(n);
+  const ValueId x = node.input(0), y = node.output(0);
+  const auto side = [&](NodeId at, ValueId v) -> MoveSide {
+    if (!at) return {g.value(v).input_of ? "input" : "constant", std::string(g.value(v).name), g.value(v).type.str()};
+    return {op_text(g.node(at).op), std::string(g.node(at).name), g.value(v).type.str()};
+  };
+  MoveRecord r{n.index, op_text(node.op), std::string(node.name), bytes_of(g.value(y).type),
+               side(g.value(x).producer, x)};
+  for (const Use& use : g.value(y).uses) r.consumers.push_back(side(use.node, y));
+  for (const OutputUse& use : g.output_uses(y))
+    r.consumers.push_back({"output", g.region(use.region).outputs[use.index].name, g.value(y).type.str()});
+  r.needs = "the layout engine left it as it was: it cannot see through it, or its part of the graph was not improved";
+  return r;
+}
+
 void record_target(const Graph& g, Report& report) {
   report.target_nodes = count_ops(g, report.target_ops);
+  // Of what the engine put in, what is still there.
+  std::map<std::uint32_t, MoveRecord> why;
+  for (MoveRecord& m : report.layout.moves) why.emplace(m.id, std::move(m));
+  report.layout.moves.clear();
   for (const RegionId r : g.regions()) {
     for (NodeId n = g.region(r).first; n; n = g.node(n).next) {
-      const Node& node = g.node(n);
-      const bool transpose = node.op.is("tflite", "TRANSPOSE");
-      if (!transpose && !node.op.is("tflite", "RESHAPE")) continue;
-      (transpose ? report.transpose_bytes : report.reshape_bytes) += bytes_of(g.value(node.output(0)).type);
+      if (!is_move(g.node(n))) continue;
+      const bool transpose = is_transpose(g.node(n));
+      (transpose ? report.transpose_bytes : report.reshape_bytes) += bytes_of(g.value(g.node(n).output(0)).type);
+      (transpose ? report.transposes : report.reshapes) += 1;
+      const auto told = why.find(n.index);
+      report.layout.moves.push_back(told == why.end() ? plain_move(g, n) : std::move(told->second));
     }
   }
 }
@@ -207,12 +246,26 @@ std::vector<TensorRecord> ports(const Graph& g, bool inputs) {
 
 // `now` gets the layout against what was before.
 std::vector<TensorRecord> with_layout(std::vector<TensorRecord> now, const std::vector<TensorRecord>& before,
-                                      bool preserved) {
-  for (std::size_t i = 0; i < now.size(); ++i) {
-    const bool same = preserved || i >= before.size() || now[i].type == before[i].type;
-    now[i].layout = same ? "as in the source" : "reordered from " + before[i].type;
+                                      const std::vector<IoRecord>& reordered, bool inputs) {
+  for (TensorRecord& t : now) t.layout = "as in the source";
+  for (const IoRecord& r : reordered) {
+    if (r.input != inputs || r.position >= std::min(now.size(), before.size())) continue;
+    now[r.position].layout = "reordered from " + before[r.position].type;
+    now[r.position].perm = r.perm;
   }
   return now;
+}
+
+// "x: 0,2,3,1; y: 0,2,3,1": for each axis of a reordered input or output, which of the source's it is.
+std::string reordered_text(const Report& report) {
+  std::string text;
+  for (const auto* list : {&report.inputs, &report.outputs})
+    for (const TensorRecord& t : *list) {
+      if (t.perm.empty()) continue;
+      text += (text.empty() ? "" : "; ") + t.name + ": ";
+      for (std::size_t i = 0; i < t.perm.size(); ++i) text += (i ? "," : "") + std::to_string(t.perm[i]);
+    }
+  return text;
 }
 
 std::uint64_t constant_bytes(const Graph& g) {
@@ -249,28 +302,42 @@ Result<Source> convert_source(const fs::path& input, const PipelineOptions& opti
   const std::vector<TensorRecord> outputs = ports(source.graph, false);
   GANTRY_TRY(convert_graph(context, steps_to(options.target, report.from_dialect, registry)));
   record_target(source.graph, report);
-  const bool preserved = options.layout.io == "preserve";
-  report.inputs = with_layout(ports(source.graph, true), inputs, preserved);
-  report.outputs = with_layout(ports(source.graph, false), outputs, preserved);
+  report.inputs = with_layout(ports(source.graph, true), inputs, report.layout.reordered, true);
+  report.outputs = with_layout(ports(source.graph, false), outputs, report.layout.reordered, false);
   report.weight_bytes = constant_bytes(source.graph);
   return source;
 }
 
 // What the file says of itself.
-void add_metadata(Graph& g, const fs::path& input, const std::string& io_layout) {
+void add_metadata(Graph& g, const fs::path& input, const std::string& io_layout, const Report& report) {
   g.metadata["gantry.source"] = input.filename().string();
   g.metadata["gantry.version"] = kVersion;
   g.metadata["gantry.io_layout"] = io_layout;
+  g.metadata["gantry.reordered"] = reordered_text(report);
 }
 
 tflite_format::WriteOptions write_options(const fs::path& input) {
   return {.description = "converted by Gantry from " + input.filename().string()};
 }
 
+Status write_target(const Graph& g, const fs::path& input, const fs::path& output, const PipelineOptions& options,
+                    Report& report) {
+  if (options.target == "onnx") {
+    GANTRY_ASSIGN(const onnx_format::WriteStats stats, onnx_format::write(g, output, options.onnx));
+    report.output_bytes = stats.file_bytes + stats.external_bytes;
+    report.weight_bytes = stats.weight_bytes;
+    return {};
+  }
+  GANTRY_ASSIGN(const tflite_format::WriteStats stats, tflite_format::write(g, output, write_options(input)));
+  report.output_bytes = stats.file_bytes;
+  report.weight_bytes = stats.weight_bytes;
+  return {};
+}
+
 // Whether the writer would take the graph.
-Status check_writable(Graph& g, const fs::path& input, const PipelineOptions& options) {
+Status check_writable(Graph& g, const fs::path& input, const PipelineOptions& options, const Report& report) {
   if (options.target != "tflite") return {};
-  add_metadata(g, input, options.layout.io);
+  add_metadata(g, input, options.layout.io, report);
   GANTRY_TRY(tflite_format::plan(g, write_options(input)));
   return {};
 }
@@ -280,15 +347,11 @@ Status convert_and_write(const fs::path& input, const fs::path& output, const Pi
   if (!output.empty()) GANTRY_TRY(check_output(input, output, options));
   GANTRY_ASSIGN(Source source, convert_source(input, options, plugins, report));
   GANTRY_TRY(check_external(output, source));
-  if (options.dry_run) return check_writable(source.graph, input, options);
+  if (options.dry_run) return check_writable(source.graph, input, options, report);
   if (output.empty()) return error(Code::usage, "no output was named");
-  add_metadata(source.graph, input, options.layout.io);
+  add_metadata(source.graph, input, options.layout.io, report);
   if (options.on_progress) options.on_progress("write", 0, 1);
-  GANTRY_ASSIGN(const tflite_format::WriteStats stats,
-                tflite_format::write(source.graph, output, write_options(input)));
-  report.output_bytes = stats.file_bytes;
-  report.weight_bytes = stats.weight_bytes;
-  return {};
+  return write_target(source.graph, input, output, options, report);
 }
 
 /// Fills what every report has, and puts the error that ended the run into it unless a pass did so.
@@ -315,7 +378,7 @@ Status convert_file(const fs::path& input, const fs::path& output, const Pipelin
 Status check_file(const fs::path& input, const PipelineOptions& options, PluginRegistry& plugins, Report& report) {
   return recorded(input, options, report, [&]() -> Status {
     GANTRY_ASSIGN(Source source, convert_source(input, options, plugins, report));
-    return check_writable(source.graph, input, options);
+    return check_writable(source.graph, input, options, report);
   });
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/formats/onnx/writer.hpp"
 #include "host/ir/graph.hpp"
 #include "host/ir/result.hpp"
 #include "host/passes/pass.hpp"
@@ -30,6 +31,7 @@ struct PipelineOptions {
   bool allow_custom = false;
   bool strict_types = false;  // nothing is computed in fewer digits than the source says
   LayoutSettings layout;
+  onnx_format::WriteOptions onnx;
   bool dry_run = false;  // everything but writing
 };
 

@@ -41,6 +41,7 @@ struct Command {
   std::vector<Flag> flags;
   Status (*run)(Invocation&);
   bool uses_config = true;       // reads the configuration files before it runs
+  std::string config_with{};     // only if this is given
   bool ends_with_line = true;    // "gantry: ok ..." on stderr also when all is well
   bool ends_with_table = false;  // the report's table on stdout
 };
@@ -87,6 +88,7 @@ std::vector<Flag> common_flags();     // -q -v --config --set --log-file
 std::vector<Flag> plugin_flags();     // --plugin-path --no-default-plugins
 Flag target_flag();                   // --to
 Flag shape_flag();                    // --shape
+Flag io_layout_flag();                // --io-layout
 Flag report_flag();                   // --report
 std::vector<Flag> tolerance_flags();  // --atol --rtol --seed --inputs
 std::vector<Flag> operator+(std::vector<Flag> a, std::vector<Flag> b);

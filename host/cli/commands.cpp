@@ -41,9 +41,9 @@ std::vector<Flag> plugin_flags() {
 Flag target_flag() {
   return {.name = "--to",
           .value = "DIALECT",
-          .help = "What to convert to (default: tflite)",
+          .help = "What to convert to (default: by the output's extension, else tflite)",
           .complete = Complete::words,
-          .words = {"tflite"}};
+          .words = {"tflite", "onnx"}};
 }
 
 Flag shape_flag() {
@@ -51,6 +51,14 @@ Flag shape_flag() {
           .value = "NAME=DIMS",
           .help = "Fix the shape of an input, e.g. image=1,3,224,224; DIMS alone if there is one input",
           .repeat = true};
+}
+
+Flag io_layout_flag() {
+  return {.name = "--io-layout",
+          .value = "LAYOUT",
+          .help = "Inputs and outputs as in the source (preserve), channels last (nhwc) or channels first (nchw)",
+          .complete = Complete::words,
+          .words = {"preserve", "nhwc", "nchw"}};
 }
 
 Flag report_flag() {

@@ -78,7 +78,8 @@ Invocation::Invocation(const Command& command_, Arguments arguments, std::filesy
 }
 
 Status Invocation::prepare() {
-  if (command.uses_config) GANTRY_TRY(merge_options());
+  const bool wants_config = command.config_with.empty() || args.has(command.config_with);
+  if (command.uses_config && wants_config) GANTRY_TRY(merge_options());
   log_.set_level(level_from_name(config.get_string("log.level")));
   GANTRY_TRY(protect_inputs());
   const std::string& file = config.get_string("log.file");
@@ -115,10 +116,10 @@ Status Invocation::merge_options() {
     GANTRY_TRY(config.set("verify.seed", seed, "--seed"));
   }
   if (args.has("--to")) {
-    if (args.get("--to") != "tflite")
+    if (args.get("--to") != "tflite" && args.get("--to") != "onnx")
       return error(Code::output_format, "no writer for \"" + args.get("--to") + "\"")
           .at("--to")
-          .try_this("what can be written: tflite");
+          .try_this("what can be written: tflite, onnx");
     GANTRY_TRY(config.set("convert.target", args.get("--to"), "--to"));
   }
   return {};
@@ -237,9 +238,16 @@ Status Invocation::check_pass_names(const std::string& key, const std::vector<Ma
   return {};
 }
 
+std::string Invocation::target() const {
+  const std::string& named = config.get_string("convert.target");
+  if (named != "auto") return named;
+  return std::filesystem::path(args.get("--output")).extension() == ".onnx" ? "onnx" : "tflite";
+}
+
 Result<PipelineOptions> Invocation::pipeline_options() {
   PipelineOptions options;
-  options.target = config.get_string("convert.target");
+  options.target = target();
+  options.onnx.external_data = config.get_bool("onnx.external_data");
   GANTRY_ASSIGN(options.shapes, parse_shapes(args.all("--shape")));
   for (const std::string& pass : config.get_strings("passes.disable")) options.disabled_passes.insert(pass);
   for (const std::string& pass : config.get_strings("passes.dump")) options.dump.insert(pass);

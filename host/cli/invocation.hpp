@@ -53,6 +53,8 @@ class Invocation {
   /// From --to, --shape, --allow-custom, --dry-run and the configuration.
   Result<PipelineOptions> pipeline_options();
   Result<LayoutSettings> layout_settings();
+  /// From --to and the configuration, else by the extension of --output; tflite where nothing says it.
+  std::string target() const;
 
  private:
   Status merge_options();

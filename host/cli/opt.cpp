@@ -41,7 +41,7 @@ Result<std::vector<const Pass*>> wanted_passes(std::string_view list) {
 Status run_passes(Invocation& run, Model& model, const std::vector<const Pass*>& passes) {
   GANTRY_ASSIGN(const auto plugins, run.open_plugins());
   const auto extensions = plugins->extensions(model.semantics.get(), run.report);
-  const std::string& target = run.config.get_string("convert.target");
+  const std::string target = run.target();
   PassOptions options;
   for (const std::string& name : run.config.get_strings("passes.disable")) options.disabled.insert(name);
   for (const std::string& name : run.config.get_strings("passes.dump")) options.dump.insert(name);

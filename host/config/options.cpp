@@ -30,7 +30,8 @@ OptionSpec path(std::string key, OptionValue value, std::string help) {
 
 std::vector<OptionSpec> make_options() {
   return {
-      choice("convert.target", "tflite", {"tflite"}, "Dialect of the output (--to)"),
+      choice("convert.target", "auto", {"auto", "tflite", "onnx"},
+             "Dialect of the output (--to); auto is by its extension, else tflite"),
       option("convert.allow_custom", false,
              "Leave operators that have no converter as custom operators (--allow-custom)"),
       option(
@@ -50,6 +51,8 @@ std::vector<OptionSpec> make_options() {
       choice("log.level", "warning", {"error", "warning", "info", "debug"},
              "What the log on stderr and in the file holds (-q is error, -v is info)"),
       path("log.file", std::string{}, "Write the log to this file too, with times (--log-file)"),
+      option("onnx.external_data", false,
+             "Write the weights of an ONNX model beside it, in OUT.data, also where one file could hold them"),
       option("passes.disable", Strings{}, "Passes to leave out; \"pattern:NAME\" leaves out one pattern"),
       option("passes.dump", Strings{}, "Passes before and after which the graph is printed on stderr; \"*\" is all"),
       option("passes.verify", false, "Check the graph after every pass; debug builds always do"),

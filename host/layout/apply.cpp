@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "host/layout/attributes.hpp"
+#include "host/layout/captured.hpp"
 
 namespace gantry::layout {
 namespace {
@@ -44,6 +45,7 @@ class Rewriter {
     erase_views();
     return {};
   }
+  std::vector<EmittedMove> take_moves() { return std::move(moves_); }
 
  private:
   using Stored = std::pair<CopyKey, Shape>;
@@ -70,8 +72,13 @@ class Rewriter {
   Status output(std::size_t i) {
     const Operator& op = m_.operators[i];
     const Operand& o = op.operands[0];
-    GANTRY_ASSIGN(const ValueId v, get(key(i, 0), s_.operators[i].shapes[0], g_.end(region_), dialect_of(o.root)));
-    g_.set_output(region_, o.position, v);
+    const bool captured = o.position == Operator::kCaptured;
+    const InsertPoint at = captured ? g_.before(op.node) : g_.end(region_);
+    GANTRY_ASSIGN(const ValueId v, get(key(i, 0), s_.operators[i].shapes[0], at, dialect_of(o.root)));
+    if (!captured)
+      g_.set_output(region_, o.position, v);
+    else if (v != o.value)
+      replace_within(g_, op.node, o.value, v);
     return {};
   }
 
@@ -96,6 +103,7 @@ class Rewriter {
       GANTRY_TRY(rewrite_constants(g_, writer, w));
       become_linear(g_, writer, w);
       const std::vector<ValueId> now = g_.node(op.node).inputs;  // parameters and constants are new
+      inputs.resize(std::max(inputs.size(), now.size()));
       for (std::size_t p = 0; p < now.size(); ++p)
         if (now[p] && g_.value(now[p]).is_constant()) inputs[p] = now[p];
       swap_operands(op, writer, inputs);
@@ -138,12 +146,15 @@ class Rewriter {
       if (t == transposes_.end()) return error(Code::internal, "layout: nobody makes a copy that is read");
       GANTRY_ASSIGN(const ValueId from, get(t->second->from, t->second->from_shape, at, dialect));
       const ValueId v = emit_transpose(from, t->second->perm, t->second->to_shape, at, dialect, m_.roots[k.root]);
+      moves_.push_back(
+          {g_.value(v).producer, true, t->second->from, t->second->to, t->second->from_shape, t->second->to_shape});
       values_[{k, t->second->to_shape}] = v;
       made_[k] = t->second->to_shape;
       return get(k, shape, at, dialect);
     }
     const ValueId from = values_.at({k, made_.at(k)});
     const ValueId v = emit_reshape(from, shape, at, dialect, m_.roots[k.root]);
+    moves_.push_back({g_.value(v).producer, false, k, k, made_.at(k), shape});
     values_[{k, shape}] = v;
     return v;
   }
@@ -177,9 +188,13 @@ class Rewriter {
     for (std::int64_t& d : dims)
       if (d != 0 && d % kUnknownSize == 0) d = -1;
     const std::string name = std::string(g_.value(root.value).name) + "/reshaped";
-    if (dialect == "onnx")
-      return finish(g_.add_node(at, {"onnx", "", "Reshape", 14}, std::vector{x, ints(dims, dialect)}, 1, {}, name),
-                    shape, x, root);
+    if (dialect == "onnx") {
+      Attrs attrs;
+      if (std::find(dims.begin(), dims.end(), 0) != dims.end()) attrs["allowzero"] = std::int64_t{1};
+      return finish(
+          g_.add_node(at, {"onnx", "", "Reshape", 14}, std::vector{x, ints(dims, dialect)}, 1, std::move(attrs), name),
+          shape, x, root);
+    }
     return finish(g_.add_node(at, {"tflite", "", "RESHAPE", 1}, std::vector{x, ints(dims, dialect)}, 1,
                               {{"new_shape", dims}}, name),
                   shape, x, root);
@@ -202,12 +217,16 @@ class Rewriter {
   std::map<CopyKey, const Shapes::Transpose*> transposes_;
   std::map<Stored, ValueId> values_;
   std::map<CopyKey, Shape> made_;
+  std::vector<EmittedMove> moves_;
 };
 
 }  // namespace
 
-Status apply(Graph& g, RegionId region, const Model& m, const Candidates& c, const Orders& o, const Shapes& s) {
-  return Rewriter(g, region, m, c, o, s).run();
+Result<std::vector<EmittedMove>> apply(Graph& g, RegionId region, const Model& m, const Candidates& c, const Orders& o,
+                                       const Shapes& s) {
+  Rewriter rewriter(g, region, m, c, o, s);
+  GANTRY_TRY(rewriter.run());
+  return rewriter.take_moves();
 }
 
 }  // namespace gantry::layout

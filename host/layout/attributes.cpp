@@ -132,13 +132,28 @@ class Numbers {
       std::vector<std::int64_t> numbers;
       for (std::int64_t n : *sizes) numbers.push_back(n / step * following);
       write({"", 1}, numbers);
+    } else if (n_.op.is("onnx", "Split")) {
+      write_uneven_parts(variable(axis, rank), axis, d, operand_index(i));
     }
     return {};
   }
 
-  /// SPLIT_V's operand 1: how much of the axis each result takes.
+  /// A Split without sizes, whose parts are equal but for the last, says the sizes where they are not.
+  void write_uneven_parts(const std::string& v, std::size_t axis, int d, std::size_t k) {
+    const auto [following, step] = scale(v, d, k);
+    std::vector<std::int64_t> sizes;
+    for (const Operand& o : op_.operands)
+      if (o.result) sizes.push_back(writer_.logical_dims(o.value).at(axis) / step * following);
+    if (sizes.size() != n_.outputs.size() || std::equal(sizes.begin() + 1, sizes.end(), sizes.begin())) return;
+    const std::vector<std::int64_t> dims{static_cast<std::int64_t>(sizes.size())};
+    const ValueId parts = g_.add_constant(Constant::of<std::int64_t>(dims, std::span<const std::int64_t>(sizes)));
+    g_.set_operands(op_.node, std::vector{n_.input(0), parts});
+    g_.remove_attr(op_.node, "num_outputs");
+  }
+
+  /// SPLIT_V's and Split's operand 1: how much of the axis each result takes.
   std::optional<std::vector<std::int64_t>> split_sizes() const {
-    if (!n_.op.is("tflite", "SPLIT_V")) return std::nullopt;
+    if (!n_.op.is("tflite", "SPLIT_V") && !(n_.op.is("onnx", "Split") && n_.input(1))) return std::nullopt;
     return read_source(g_, n_, {"", 1});
   }
 
@@ -158,12 +173,17 @@ class Numbers {
       for (std::size_t d = 0; d < w_.grouping.size(); ++d)
         if (w_.grouping[d].empty()) numbers.push_back(static_cast<std::int64_t>(d));
     std::sort(numbers.begin(), numbers.end());
+    const bool onnx = n_.op.dialect == "onnx";
+    // Only axes of size 1 were reduced. To ONNX no axes are all of them, unless this says otherwise.
+    if (onnx && numbers.empty()) g_.set_attr(op_.node, "noop_with_empty_axes", std::int64_t{1});
     write(source, numbers);
-    g_.set_attr(op_.node, n_.op.dialect == "onnx" ? "keepdims" : "keep_dims", std::int64_t{w_.keep_dims});
+    g_.set_attr(op_.node, onnx ? "keepdims" : "keep_dims", std::int64_t{w_.keep_dims});
     return {};
   }
 
-  Status pads(const Source& source, const std::vector<std::int64_t>& old, std::size_t i) {
+  Status pads(const Source& source, std::vector<std::int64_t> old, std::size_t i) {
+    const bool onnx = n_.op.dialect == "onnx";
+    if (onnx) old = pairs_of(old);
     const std::size_t rank = logical_rank_of(i);
     std::vector<std::int64_t> numbers(2 * w_.grouping.size(), 0);
     for (std::size_t a = 0; a < rank; ++a) {
@@ -174,7 +194,13 @@ class Numbers {
       numbers[2 * static_cast<std::size_t>(d)] = old[2 * a] / step * following;
       numbers[2 * static_cast<std::size_t>(d) + 1] = old[2 * a + 1] / step * following;
     }
-    write(source, numbers, true);
+    if (onnx) {  // first all that is before, then all that is after
+      std::vector<std::int64_t> flat;
+      for (std::size_t k = 0; k < 2 * w_.grouping.size(); ++k)
+        flat.push_back(numbers[k < w_.grouping.size() ? 2 * k : 2 * (k - w_.grouping.size()) + 1]);
+      numbers = std::move(flat);
+    }
+    write(source, numbers, !onnx);
     return {};
   }
 

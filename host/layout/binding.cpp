@@ -83,7 +83,9 @@ bool grain_of_tables(const Graph& g, const Node& n, Binding& b, const std::map<s
   t.mirror = roles.contains("mirror");
   if (!read(t.mirror ? "mirror" : "pads", t.pads)) return false;
   const ValueId x = n.input(0), y = n.output(0);
-  if (roles.contains("shape")) return true;
+  if (roles.contains("shape")) return g.value(y).type.is_static();
+  if (t.pads && t.pads->size() != 2 * rank_of(g, x)) return false;
+  if (t.pads && n.op.dialect == "onnx") t.pads = pairs_of(*t.pads);
   if (rank_of(g, x) != rank_of(g, y)) return false;
   const std::size_t rank = rank_of(g, x);
   for (std::size_t i = 0; i < rank; ++i) {
@@ -202,7 +204,7 @@ std::optional<std::vector<std::int64_t>> read_source(const Graph& g, const Node&
     return r.ok() ? std::optional(*r) : std::nullopt;
   }
   const Attr* a = n.attr(s.attribute);
-  if (!a) return std::vector<std::int64_t>{0};
+  if (!a) return std::vector<std::int64_t>{s.otherwise};
   if (const auto* i = std::get_if<std::int64_t>(a)) return std::vector<std::int64_t>{*i};
   if (const auto* v = std::get_if<std::vector<std::int64_t>>(a)) return *v;
   return std::nullopt;
@@ -218,6 +220,15 @@ std::size_t logical_alternative(const Node& n, const OperandPattern& p) {
       return i;
   }
   return plain;
+}
+
+std::vector<std::int64_t> pairs_of(const std::vector<std::int64_t>& pads) {
+  std::vector<std::int64_t> pairs;
+  for (std::size_t i = 0; i < pads.size() / 2; ++i) {
+    pairs.push_back(pads[i]);
+    pairs.push_back(pads[i + pads.size() / 2]);
+  }
+  return pairs;
 }
 
 std::vector<std::int64_t> permutation(const Graph& g, const Node& n) {

@@ -36,6 +36,8 @@ struct Binding {
 
 /// Integers that a role names: an attribute, or a constant operand; nullopt if they are not known.
 std::optional<std::vector<std::int64_t>> read_source(const Graph& g, const Node& n, const Source& s);
+/// ONNX's paddings, first all before and then all after, as pairs for each axis, as TFLite has them.
+std::vector<std::int64_t> pairs_of(const std::vector<std::int64_t>& pads);
 /// Axes of a transposition, empty if it is not constant.
 std::vector<std::int64_t> permutation(const Graph& g, const Node& n);
 /// Whether a reduction keeps its axes with size 1.

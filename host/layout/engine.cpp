@@ -16,9 +16,7 @@ std::int64_t present_cost(const Graph& g, RegionId region, const CostModel& cost
   std::int64_t sum = 0;
   for (NodeId n = g.region(region).first; n; n = g.node(n).next) {
     const Node& node = g.node(n);
-    const bool transpose = node.op.name == "TRANSPOSE" || node.op.name == "Transpose";
-    const bool reshape = node.op.name == "RESHAPE" || node.op.name == "Reshape" || node.op.name == "SQUEEZE" ||
-                         node.op.name == "EXPAND_DIMS";
+    const bool transpose = is_transpose(node), reshape = is_reshape(node);
     if (!transpose && !reshape) continue;
     const Type& t = g.value(node.outputs[0]).type;
     std::int64_t bytes = dtype_bits(t.dtype) / 8;
@@ -54,6 +52,24 @@ bool moves_io(const Model& m, const Candidates& c, const Orders& o) {
       return true;
   }
   return false;
+}
+
+std::vector<Statistics::Reordered> reordered_io(const Model& m, const Candidates& c, const Orders& o) {
+  std::vector<Statistics::Reordered> all;
+  for (std::size_t i = 0; i < m.operators.size(); ++i) {
+    const Operator& op = m.operators[i];
+    if (op.channel_axis < 0) continue;
+    const Operand& operand = op.operands[0];
+    const auto parsed = parse_order(op, operand, c.orders[operand.root][c.choices[i][o.choice[i]][0]]);
+    if (!parsed || parsed->alternative != 0) continue;
+    std::vector<std::int64_t> perm;
+    for (std::size_t a = 0; a < m.placed.at(operand.value).dims.size(); ++a)
+      perm.push_back(static_cast<std::int64_t>(a));
+    perm.erase(perm.begin() + op.channel_axis);
+    perm.insert(op.channel_axis == 1 ? perm.end() : perm.begin() + 1, op.channel_axis);
+    all.push_back({op.kind == Operator::Kind::input, operand.position, std::move(perm)});
+  }
+  return all;
 }
 
 /// Both problems solved.
@@ -131,6 +147,7 @@ Status run_region(Graph& g, RegionId region, const EngineOptions& options, Stati
     ++stats.regions_skipped;
     stats.cost_after += before;
     stats.optimal = stats.optimal && before == 0;
+    stats.proved = stats.optimal;
     return {};
   };
   if (m.operators.empty() || too_open(m) || too_wide(m) || has_unranked_input(g, region)) return skip();
@@ -145,6 +162,7 @@ Status run_region(Graph& g, RegionId region, const EngineOptions& options, Stati
   GANTRY_ASSIGN(const Plan plan, make_plan(g, m, c, std::move(first), shape_options, options));
   const Orders& o = plan.orders;
   stats.candidates_dropped += c.dropped;
+  for (const auto& orders : c.orders) stats.candidates += orders.size();
   stats.by_min_cut += o.solver.by_min_cut;
   stats.by_elimination += o.solver.by_elimination;
   stats.by_integer_program += o.solver.by_integer_program;
@@ -153,8 +171,14 @@ Status run_region(Graph& g, RegionId region, const EngineOptions& options, Stati
   stats.lower_bound += std::min(before, o.lower_bound);
   if (!better) return skip();
   stats.cost_after += plan.cost();
+  stats.transpose_cost += o.cost;
   stats.optimal = stats.optimal && o.optimal;
-  return apply(g, region, m, c, o, plan.shapes);
+  stats.proved = stats.proved && o.lower_bound >= o.cost;
+  if (region == g.main()) stats.reordered = reordered_io(m, c, o);
+  GANTRY_ASSIGN(const std::vector<EmittedMove> emitted, apply(g, region, m, c, o, plan.shapes));
+  for (Move& move : explain_moves(g, m, c, o, plan.shapes, options.model, options.cost, emitted))
+    stats.moves.push_back(std::move(move));
+  return {};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "host/layout/binding.hpp"
+#include "host/layout/captured.hpp"
 
 namespace gantry::layout {
 namespace {
@@ -16,15 +17,6 @@ std::int64_t bytes_of(const Type& t) {
     n *= d.size;
   }
   return std::max<std::int64_t>(1, n * dtype_bits(t.dtype) / 8);
-}
-
-bool is_transpose(const Node& n) { return n.op.is("tflite", "TRANSPOSE") || n.op.is("onnx", "Transpose"); }
-bool is_reshape(const Node& n) {
-  for (std::string_view name : {"RESHAPE", "SQUEEZE", "EXPAND_DIMS"})
-    if (n.op.is("tflite", name)) return true;
-  for (std::string_view name : {"Reshape", "Squeeze", "Unsqueeze", "Flatten"})
-    if (n.op.is("onnx", name)) return true;
-  return false;
 }
 
 /// Equal but for axes of size 1, so that unknown sizes pass.
@@ -53,6 +45,10 @@ class Builder {
     axes_.refine();
     for (ValueId v : g_.region(region_).inputs) new_root(v);
     input_operators();
+    for (ValueId v : captured_by(g_, region_)) {
+      new_root(v);
+      boundary(Operator::Kind::input, v, Operator::kCaptured, {});
+    }
     for (NodeId n : g_.nodes(region_)) place(n);
     output_operators();
     return std::move(model_);
@@ -113,6 +109,13 @@ class Builder {
       place_view(id, n);
       return;
     }
+    // What its regions see of the values here is in logical order.
+    if (!n.regions.empty())
+      for (ValueId v : captured_by(g_, id)) {
+        const std::size_t before = model_.operators.size();
+        boundary(Operator::Kind::output, v, Operator::kCaptured, {});
+        if (model_.operators.size() > before) model_.operators.back().node = id;
+      }
     for (ValueId v : n.outputs)
       if (v) new_root(v);
     const auto b = bindings_.find(id);
@@ -143,9 +146,9 @@ class Builder {
 
   // ---- inputs and outputs of the region --------------------------------------------------------------------------
 
-  Io io_of(const std::string& name, ValueId v) const {
+  Io io_of(const std::string& name, ValueId v, std::size_t position) const {
     const std::size_t rank = g_.value(v).type.rank();
-    if (region_ != g_.main() || rank < 3) return {};
+    if (region_ != g_.main() || rank < 3 || position == Operator::kCaptured) return {};
     if (const auto it = options_.io_by_name.find(name); it != options_.io_by_name.end())
       return {it->second, true, static_cast<int>(rank)};
     if (options_.io == IoLayout::nchw) return {IoLayout::nchw, true, static_cast<int>(rank)};
@@ -164,7 +167,7 @@ class Builder {
 
   void boundary(Operator::Kind kind, ValueId v, std::size_t position, const std::string& name) {
     if (!g_.value(v).type.ranked) return;
-    model_.operators.push_back(boundary_operator(kind, v, position, model_.placed.at(v), io_of(name, v)));
+    model_.operators.push_back(boundary_operator(kind, v, position, model_.placed.at(v), io_of(name, v, position)));
   }
   void input_operators() {
     const Region& r = g_.region(region_);
@@ -187,6 +190,15 @@ class Builder {
 };
 
 }  // namespace
+
+bool is_transpose(const Node& n) { return n.op.is("tflite", "TRANSPOSE") || n.op.is("onnx", "Transpose"); }
+bool is_reshape(const Node& n) {
+  for (std::string_view name : {"RESHAPE", "SQUEEZE", "EXPAND_DIMS"})
+    if (n.op.is("tflite", name)) return true;
+  for (std::string_view name : {"Reshape", "Squeeze", "Unsqueeze", "Flatten"})
+    if (n.op.is("onnx", name)) return true;
+  return false;
+}
 
 Model build_model(const Graph& g, RegionId region, const ModelOptions& options) {
   return Builder(g, region, options).run();

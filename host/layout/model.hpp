@@ -64,8 +64,10 @@ struct ConstantOperand {
 
 struct Operator {
   enum class Kind : std::uint8_t { input, output, node } kind = Kind::node;
+  /// Position of an input that is a value of an outer region, and of an output that is for the regions of `node`.
+  static constexpr std::size_t kCaptured = static_cast<std::size_t>(-1);
   int channel_axis = -1;  // of an input or output that may be stored with its channels elsewhere
-  NodeId node;
+  NodeId node;                    // of an output: whose regions see the value
   const Variant* rule = nullptr;  // null: fixed
   std::vector<Label> labels;
   std::vector<Seq> segments;  // labels in logical order
@@ -89,6 +91,10 @@ struct Model {
   std::map<ValueId, Placed> placed;
   std::set<NodeId> views;  // nodes that are dissolved
 };
+
+/// TRANSPOSE, and what changes a shape only (RESHAPE, SQUEEZE, EXPAND_DIMS), of either dialect.
+bool is_transpose(const Node& n);
+bool is_reshape(const Node& n);
 
 Model build_model(const Graph& g, RegionId region, const ModelOptions& options);
 

@@ -140,8 +140,18 @@ class Parser {
         s.operand = std::stoi(source);
       else
         s.attribute = source;
+      if (!operand && take(":")) GANTRY_TRY(otherwise(s));
       p.roles[role] = s;
     }
+    return {};
+  }
+
+  Status otherwise(Source& s) {
+    const bool negative = take("-");
+    const std::string digits = word();
+    if (digits.empty() || digits.size() > 3 || digits.find_first_not_of("0123456789") != std::string::npos)
+      return fail("expected a number after ':'");
+    s.otherwise = (negative ? -1 : 1) * std::stoi(digits);
     return {};
   }
 

@@ -6,7 +6,7 @@
 //   operand     = "_" | alternative { "|" alternative }
 //   alternative = item { item } [ "{" flag "}" ]
 //   item        = NAME [ "!" | ":" dims ] | "1" | "*" [ "[" role "=" source { " " role "=" source } "]" ]
-//   source      = attribute | "#" operand
+//   source      = attribute [ ":" default ] | "#" operand
 //
 // A NAME stands for one logical axis, counted from the last; the first NAME of an alternative, if it is in upper case,
 // for all that are left. The same NAME is the same set of axes in every operand. Its atoms may stand in any order, the
@@ -25,6 +25,7 @@
 //           MIRROR_PAD, TILE, BROADCAST_TO)
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -37,6 +38,7 @@ namespace gantry::layout {
 struct Source {
   std::string attribute;  // or
   int operand = -1;
+  std::int64_t otherwise = 0;  // where the node does not have the attribute
 };
 
 struct Item {

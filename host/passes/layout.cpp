@@ -1,4 +1,6 @@
 // The layout engine as a pass: rules from the plugins, settings from the options, what came out into the report.
+#include <algorithm>
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -8,6 +10,8 @@
 
 namespace gantry::passes {
 namespace {
+
+constexpr int kOnnxRank = 64;  // ONNX has no limit
 
 /// Rules of operators, each parsed once.
 class Rules {
@@ -42,6 +46,7 @@ layout::IoLayout io_layout(const std::string& name) {
 }  // namespace
 
 Status layout(PassContext& c) {
+  const auto start = std::chrono::steady_clock::now();
   const LayoutSettings& settings = c.options.layout;
   Rules rules(c.plugins);
   layout::EngineOptions options;
@@ -50,7 +55,7 @@ Status layout(PassContext& c) {
   for (const auto& [name, io] : settings.io_by_name) options.model.io_by_name[name] = io_layout(io);
   options.cost.node = settings.node_cost;
   options.cost.reshape = settings.reshape_cost;
-  options.cost.max_rank = settings.max_rank;
+  options.cost.max_rank = c.target == "onnx" ? std::max(settings.max_rank, kOnnxRank) : settings.max_rank;
   options.solver.highs_library = settings.highs_library;
   if (settings.effort == "best") {
     options.solver.max_table = 50'000'000;
@@ -70,13 +75,32 @@ Status layout(PassContext& c) {
   r.io = settings.io;
   r.cost_before += stats.cost_before;
   r.cost_after = stats.cost_after;
+  r.transpose_cost = stats.transpose_cost;
+  r.candidates = stats.candidates;
+  r.regions_skipped = stats.regions_skipped;
   r.lower_bound = stats.lower_bound;
   r.optimal = stats.optimal;
+  r.proved = stats.proved;
   r.candidates_dropped = stats.candidates_dropped;
   r.by_min_cut = stats.by_min_cut;
   r.by_elimination = stats.by_elimination;
   r.by_integer_program = stats.by_integer_program;
   r.by_search = stats.by_search;
+  const auto side = [](const layout::Side& s) { return MoveSide{s.op, s.name, s.order}; };
+  for (const layout::Move& m : stats.moves) {
+    const Node& n = c.graph.node(m.node);
+    MoveRecord record{m.node.index,
+                      std::string(n.op.name),
+                      std::string(n.name),
+                      static_cast<std::uint64_t>(m.bytes),
+                      side(m.producer),
+                      {},
+                      m.needs};
+    for (const layout::Side& s : m.consumers) record.consumers.push_back(side(s));
+    r.moves.push_back(std::move(record));
+  }
+  for (const auto& io : stats.reordered) r.reordered.push_back({io.input, io.position, io.perm});
+  r.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return {};
 }
 

@@ -105,6 +105,26 @@ void check_signature(const PassContext& c, Problems& problems) {
   for (const Output& o : main.outputs) check(o.value, "output", o.name);
 }
 
+// Forms that an upgrade could not bring to the newest, and functions of the source that are still called.
+Status check_forms(PassContext& c, Problems& problems) {
+  for (const RegionId r : c.graph.regions()) {
+    for (const NodeId n : c.graph.nodes(r)) {
+      const Op op = c.graph.node(n).op;
+      if (c.source && c.source->is_local(op)) {
+        problems.add(about_node(error(Code::unsupported_op, "a function of the model with subgraphs of its caller"),
+                                c.graph, n));
+        continue;
+      }
+      GANTRY_ASSIGN(const Outcome outcome, c.plugins.upgrade(c.graph, n));
+      if (outcome.kind != Outcome::Kind::declined) continue;
+      Diagnostic d = outcome.reasons.empty() ? error(Code::declined, "no reason given") : outcome.reasons.front();
+      d.message = "cannot bring " + op_description(op) + " to its newest form: " + d.message;
+      problems.add(about_node(std::move(d), c.graph, n));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Status limits(PassContext& c) {
@@ -123,6 +143,7 @@ Status limits(PassContext& c) {
   check_ranks(c, problems);
   check_outputs(c, problems);
   check_signature(c, problems);
+  if (c.target == "onnx") GANTRY_TRY(check_forms(c, problems));
   return problems.report(c.report);
 }
 

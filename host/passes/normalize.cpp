@@ -161,7 +161,9 @@ Result<bool> Normalizer::folded(NodeId n) {
 
 Result<bool> Normalizer::expanded(NodeId n) {
   const Op& op = c_.graph.node(n).op;
-  if (c_.target.empty() || op.dialect == c_.target || c_.plugins.offers_converter(op, c_.target)) return false;
+  if (c_.target.empty() || c_.plugins.offers_converter(op, c_.target)) return false;
+  // An operator of the target stays, but for the model's own functions, which are not written.
+  if (op.dialect == c_.target && !(c_.source && c_.source->is_local(op))) return false;
   const Semantics* semantics = semantics_of(c_, op);
   if (!semantics || !c_.graph.node(n).regions.empty()) return false;  // a body would be made without the subgraphs
   return semantics->expand(c_.graph, n);

@@ -25,6 +25,8 @@ class Semantics {
   /// Replaces the node by its function body, placed before it: returns true when done, false when the operator has no
   /// body for this form. New nodes carry the source name of the node.
   virtual Result<bool> expand(Graph& g, NodeId n) const = 0;
+  /// Whether only the model itself defines it: a function of the file.
+  virtual bool is_local(const Op&) const { return false; }
   /// Newest since-version of the operator in this source, 0 if unknown.
   virtual int newest_version(const Op& op) const = 0;
 };

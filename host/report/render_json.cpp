@@ -33,13 +33,30 @@ Json model(const std::string& path, const std::string& dialect, std::uint64_t by
 Json tensors(const std::vector<TensorRecord>& all) {
   Json list = Json::array();
   for (const TensorRecord& t : all)
-    list.push_back({{"name", t.name}, {"type", t.type}, {"layout", text_or_null(t.layout)}});
+    list.push_back({{"name", t.name},
+                    {"type", t.type},
+                    {"layout", text_or_null(t.layout)},
+                    {"perm", t.perm.empty() ? Json(nullptr) : Json(t.perm)}});
   return list;
 }
 
-Json moved(const Report& r, const char* op, std::uint64_t bytes) {
-  const auto found = r.target_ops.find(op);
-  return {{"count", found == r.target_ops.end() ? 0 : found->second}, {"bytes", bytes}};
+Json side(const MoveSide& s) {
+  return {{"operator", s.op}, {"node", text_or_null(s.node)}, {"order", text_or_null(s.order)}};
+}
+
+Json moves(const LayoutRecord& l) {
+  Json list = Json::array();
+  for (const MoveRecord& m : l.moves) {
+    Json consumers = Json::array();
+    for (const MoveSide& s : m.consumers) consumers.push_back(side(s));
+    list.push_back({{"operator", m.op},
+                    {"node", text_or_null(m.node)},
+                    {"bytes", m.bytes},
+                    {"producer", side(m.producer)},
+                    {"consumers", std::move(consumers)},
+                    {"needs", m.needs}});
+  }
+  return list;
 }
 
 Json passes(const Report& r) {
@@ -101,10 +118,16 @@ Json layout(const LayoutRecord& l) {
   if (!l.ran) return nullptr;
   return {{"io", l.io},
           {"optimal", l.optimal},
+          {"optimal_among_candidates", l.proved},
           {"cost_before", l.cost_before},
           {"cost_after", l.cost_after},
+          {"transpose_cost", l.transpose_cost},
           {"lower_bound", l.lower_bound},
+          {"candidates", l.candidates},
           {"candidates_dropped", l.candidates_dropped},
+          {"regions_skipped", l.regions_skipped},
+          {"seconds", number(l.seconds)},
+          {"moves", moves(l)},
           {"solved_by",
            {{"min_cut", l.by_min_cut},
             {"elimination", l.by_elimination},
@@ -145,8 +168,8 @@ std::string render_json(const Report& r) {
   json["target"] = model(r.output, r.to_dialect, r.output_bytes, r.target_nodes, r.target_ops);
   json["unconverted_nodes"] = r.unconverted_nodes;
   json["weight_bytes"] = r.weight_bytes;
-  json["transposes"] = moved(r, "TRANSPOSE", r.transpose_bytes);
-  json["reshapes"] = moved(r, "RESHAPE", r.reshape_bytes);
+  json["transposes"] = Json{{"count", r.transposes}, {"bytes", r.transpose_bytes}};
+  json["reshapes"] = Json{{"count", r.reshapes}, {"bytes", r.reshape_bytes}};
   json["layout"] = layout(r.layout);
   json["inputs"] = tensors(r.inputs);
   json["outputs"] = tensors(r.outputs);

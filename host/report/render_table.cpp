@@ -51,22 +51,28 @@ std::string operators(const Report& r) {
   return std::to_string(r.source_nodes) + " -> " + std::to_string(r.target_nodes) + ": " + most_frequent(r.target_ops);
 }
 
-std::size_t count_of(const Report& r, const char* op) {
-  const auto found = r.target_ops.find(op);
-  return found == r.target_ops.end() ? 0 : found->second;
-}
-
 /// What moves data without computing: the price of the layout.
 std::string moves(const Report& r) {
   std::string text;
-  for (const auto& [op, bytes] : {std::pair("TRANSPOSE", r.transpose_bytes), std::pair("RESHAPE", r.reshape_bytes)}) {
-    const std::size_t n = count_of(r, op);
-    if (n == 0 && bytes == 0) continue;
-    text += (text.empty() ? "" : ", ") + std::to_string(n) + " " + op + " of " + size_text(bytes);
-  }
-  if (text.empty()) text = "no TRANSPOSE, no RESHAPE";
-  if (!r.layout.ran) return text;
-  return text + (r.layout.optimal && r.layout.candidates_dropped == 0 ? " (optimal)" : " (perhaps not optimal)");
+  if (r.transposes) text = std::to_string(r.transposes) + " TRANSPOSE of " + size_text(r.transpose_bytes);
+  if (r.reshapes)
+    text += (text.empty() ? "" : ", ") + std::to_string(r.reshapes) + " RESHAPE of " + size_text(r.reshape_bytes);
+  return text.empty() ? "no TRANSPOSE, no RESHAPE" : text;
+}
+
+/// The lower bound is that of the transposes: reshapes are few, but not proved to be the fewest.
+std::string layout(const LayoutRecord& l) {
+  if (!l.ran) return {};
+  const auto size = [](std::int64_t n) { return size_text(static_cast<std::uint64_t>(std::max<std::int64_t>(0, n))); };
+  std::string text = "cost " + size(l.cost_before) + " -> " + size(l.cost_after) + ", transposes " +
+                     size(l.transpose_cost) + " (lower bound " + size(l.lower_bound) + "), ";
+  if (l.optimal)
+    text += "optimal";
+  else if (l.proved)
+    text += "optimal among " + std::to_string(l.candidates) + " candidates";
+  else
+    text += "perhaps not optimal";
+  return text + ", " + duration_text(l.seconds);
 }
 
 std::string ports(const std::vector<TensorRecord>& all) {
@@ -145,6 +151,7 @@ std::string render_table(const Report& r) {
   if (r.source_nodes) row("operators", operators(r));
   if (r.weight_bytes) row("weights", size_text(r.weight_bytes));
   if (r.target_nodes) row("moved", moves(r));
+  row("layout", layout(r.layout));
   row("inputs", ports(r.inputs));
   row("outputs", ports(r.outputs));
   row("plugins", plugins(r));
@@ -152,6 +159,17 @@ std::string render_table(const Report& r) {
   if (r.verify.ran) row("verify", verification(r.verify));
   row("problems", problems(r));
   return table;
+}
+
+std::string render_move(const MoveRecord& m) {
+  const auto named = [](const MoveSide& s) {
+    return one_line(s.op, kMaxName) + (s.node.empty() ? "" : " '" + one_line(s.node, 200) + "'");
+  };
+  std::string text = one_line(m.op, kMaxName) + (m.node.empty() ? "" : " '" + one_line(m.node, 200) + "'") +
+                     ": moves " + size_text(m.bytes) + "\n";
+  text += "  made by   " + named(m.producer) + " as " + m.producer.order + "\n";
+  for (const MoveSide& s : m.consumers) text += "  wanted by " + named(s) + " as " + s.order + "\n";
+  return text + "  removing  " + m.needs + "\n";
 }
 
 std::string last_line(const Report& r) {

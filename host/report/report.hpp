@@ -26,7 +26,8 @@ struct PluginRecord {
 };
 
 struct TensorRecord {
-  std::string name, type, layout;  // type as Type::str(); layout: "as in the source", or a permutation
+  std::string name, type, layout;    // type as Type::str(); layout: "as in the source", or what it was before
+  std::vector<std::int64_t> perm{};  // axis j is the source's axis perm[j]; empty: as in the source
 };
 
 struct OutputComparison {
@@ -43,12 +44,42 @@ struct VerifyRecord {
   std::vector<OutputComparison> outputs;
 };
 
+/// An operator, input or output at one side of a transpose or reshape.
+struct MoveSide {
+  std::string op, node;  // "CONV_2D", "/stem/Conv"; "input", "x"
+  std::string order;     // of axes, or shape, that it makes or wants
+};
+
+/// A transpose or reshape that stays in the target, and why.
+struct MoveRecord {
+  std::uint32_t id = 0;  // of the node in the graph
+  std::string op, node;
+  std::uint64_t bytes = 0;
+  MoveSide producer;
+  std::vector<MoveSide> consumers;
+  std::string needs;  // what removing it would take
+};
+
+/// An input or output that is stored in another order: axis j is the source's axis perm[j].
+struct IoRecord {
+  bool input = false;
+  std::size_t position = 0;
+  std::vector<std::int64_t> perm;
+};
+
 /// What the layout engine did; costs in bytes, node costs included.
 struct LayoutRecord {
   bool ran = false, optimal = false;
-  std::string io;  // preserve, nhwc, nchw
-  std::int64_t cost_before = 0, cost_after = 0, lower_bound = 0;
-  std::size_t candidates_dropped = 0;  // by a cap: then "optimal" is among the others
+  bool proved = false;  // the best of the candidates, though a cap may have kept some out
+  std::string io;       // preserve, nhwc, nchw
+  std::int64_t cost_before = 0, cost_after = 0;
+  std::int64_t transpose_cost = 0, lower_bound = 0;  // of the transposes alone: reshapes have no bound
+  std::size_t candidates = 0;                        // orders that were chosen from
+  std::size_t candidates_dropped = 0;                // by a cap: then "optimal" is among the others
+  std::size_t regions_skipped = 0;                   // left as they were
+  double seconds = 0;
+  std::vector<MoveRecord> moves;
+  std::vector<IoRecord> reordered;
   std::size_t by_min_cut = 0, by_elimination = 0, by_integer_program = 0, by_search = 0;
 };
 
@@ -64,7 +95,8 @@ class Report {
   std::size_t source_nodes = 0, target_nodes = 0;
   std::size_t unconverted_nodes = 0;                          // that errors of code unsupported stand for
   std::map<std::string, std::size_t> source_ops, target_ops;  // operator -> how many
-  std::uint64_t transpose_bytes = 0, reshape_bytes = 0;       // moved by such operators that stay in the target
+  std::size_t transposes = 0, reshapes = 0;
+  std::uint64_t transpose_bytes = 0, reshape_bytes = 0;  // moved by such operators that stay in the target
   std::vector<TensorRecord> inputs, outputs;
   std::vector<PassRecord> passes;
   std::vector<PluginRecord> plugins;

@@ -77,6 +77,46 @@ TEST_F(Convert, ReportOfAFailure) {
   EXPECT_EQ(report["code"], "E0301");
 }
 
+const std::string kImage = R"(<ir_version: 8, opset_import: ["" : 17]>
+  g (float[1,2,4,4] x) => (float[1,2,4,4] y) <float[2,2,1,1] w = {1, 2, 3, 4}> { [conv] y = Conv(x, w) })";
+
+TEST_F(Convert, TheFileSaysWhatWasReordered) {
+  const std::string in = onnx("m.onnx", kImage), out = path("m.tflite");
+  const auto entry = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"convert", in, "-o", out});
+    succeeds(more);
+    const json file = json::parse(succeeds({"inspect", out, "--json"}).out);
+    return json::parse(file["metadata"]["gantry"].get<std::string>());
+  };
+  EXPECT_EQ(entry({})["reordered"], "");
+  const json all = entry({"--io-layout", "nhwc"});
+  EXPECT_EQ(all["io_layout"], "nhwc");
+  EXPECT_EQ(all["reordered"], "x: 0,2,3,1; y: 0,2,3,1");
+  EXPECT_EQ(entry({"--set", "layout.io_by_name=x=nhwc"})["reordered"], "x: 0,2,3,1");
+}
+
+TEST_F(Convert, ToOnnxByTheExtensionOrByName) {
+  const std::string in = onnx("m.onnx", kImage), out = path("out.onnx");
+  succeeds({"convert", in, "-o", out});
+  EXPECT_THAT(succeeds({"inspect", out}).out, HasSubstr("Conv"));
+  fails({"convert", in, "-o", path("x.tflite"), "--to", "onnx"}, 7, "E0702");
+  fails({"convert", in, "-o", in}, 2, "E0201");
+  succeeds({"convert", in, "-o", path("e.onnx"), "--set", "onnx.external_data=true"});
+}
+
+TEST_F(Convert, ExplainsWhatIsLeft) {
+  const std::string in = onnx("m.onnx", kImage);
+  const ProcessResult all = succeeds({"explain", "*", in});
+  EXPECT_THAT(all.out, HasSubstr("TRANSPOSE"));
+  EXPECT_THAT(all.out, HasSubstr("wanted by CONV_2D 'conv'"));
+  EXPECT_THAT(all.out, HasSubstr("made by   input 'x' as d1 d2 d3 (2 x 4 x 4)"));
+  EXPECT_THAT(all.out, HasSubstr("--io-layout"));
+  EXPECT_EQ(succeeds({"explain", "conv", in}).out, all.out);
+  EXPECT_THAT(succeeds({"explain", "*", in, "--io-layout", "nhwc"}).out, HasSubstr("no transpose"));
+  EXPECT_EQ(json::parse(succeeds({"explain", "*", in, "--json"}).out)["layout"]["moves"].size(), 2);
+  fails({"explain", "convv", in}, 2, "E0201");
+}
+
 TEST_F(Convert, DryRunWritesNothing) {
   const std::string in = onnx("relu.onnx", kReluModel);
   EXPECT_THAT(succeeds({"convert", in, "--dry-run"}).last_line(), StartsWith("gantry: ok"));

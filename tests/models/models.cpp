@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/models/networks.hpp"
+#include "tests/models/reordered.hpp"
 
 namespace gantry::test {
 namespace {
@@ -72,7 +73,13 @@ TEST_P(Models, NumbersAreRightAndTransposesAreFew) {
   expect_same_numbers(model(), folder_ / "m.tflite", 1e-4);
 }
 
-TEST_P(Models, ChannelsLastAtTheEdges) { EXPECT_EQ(transposes(convert("nhwc", "m.tflite")), GetParam().nhwc); }
+TEST_P(Models, ChannelsLastAtTheEdges) {
+  const Report report = convert("nhwc", "m.tflite");
+  EXPECT_EQ(transposes(report), GetParam().nhwc);
+  const fs::path reference = folder_ / "reordered.onnx";
+  write_reordered(model(), reference, report);
+  expect_same_numbers(reference, folder_ / "m.tflite", 1e-4);
+}
 
 TEST_P(Models, SameBytesTwiceAndTheInputStays) {
   const std::string before = bytes_of(model());

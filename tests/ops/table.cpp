@@ -76,6 +76,7 @@ Status convert_model(const fs::path& model, const fs::path& out, const LayoutSet
   search.defaults = false;
   GANTRY_ASSIGN(const auto plugins, PluginRegistry::discover(search, {}, report));
   PipelineOptions options;
+  options.target = out.extension() == ".onnx" ? "onnx" : "tflite";
   options.disabled_passes = disabled;
   options.layout = layout;
   options.verify_each_pass = true;

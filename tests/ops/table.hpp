@@ -21,7 +21,7 @@ struct Row {
 
 /// Writes a row's model to a file.
 void write_model(const std::filesystem::path& path, const Row& row);
-/// Converts a file by the first-party plugins alone.
+/// Converts a file by the first-party plugins alone, to what the extension of `out` says.
 Status convert_model(const std::filesystem::path& model, const std::filesystem::path& out, const LayoutSettings& layout,
                      const std::set<std::string, std::less<>>& disabled, Report& report);
 /// Both files give the same numbers on random inputs.

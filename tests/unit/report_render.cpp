@@ -27,6 +27,7 @@ Report converted() {
   r.source_ops = {{"Conv", 20}, {"Relu", 17}, {"BatchNormalization", 20}};
   r.target_ops = {{"ADD", 8},  {"CONV_2D", 20}, {"FULLY_CONNECTED", 1}, {"MAX_POOL_2D", 1},
                   {"MEAN", 1}, {"RESHAPE", 2},  {"TRANSPOSE", 2}};
+  r.transposes = r.reshapes = 2;
   r.transpose_bytes = 604'160;
   r.reshape_bytes = 4'000;
   r.inputs = {{"input", "f32[1,3,224,224]", "as in the source"}};
@@ -112,10 +113,33 @@ TEST(ReportTable, HasAtMostTwelveLinesOfHarmlessText) {
 
 TEST(ReportTable, TellsWhetherTheLayoutIsProvedBest) {
   Report r = converted();
-  r.layout.ran = r.layout.optimal = true;
-  EXPECT_THAT(render_table(r), HasSubstr("2 RESHAPE of 3.9 KiB (optimal)\n"));
-  r.layout.candidates_dropped = 1;
-  EXPECT_THAT(render_table(r), HasSubstr("2 RESHAPE of 3.9 KiB (perhaps not optimal)\n"));
+  r.layout.ran = r.layout.optimal = r.layout.proved = true;
+  r.layout.cost_before = 4096;
+  r.layout.cost_after = 2048;
+  r.layout.transpose_cost = r.layout.lower_bound = 1024;
+  r.layout.candidates = 70;
+  r.layout.seconds = 0.012;
+  const std::string costs = "layout      cost 4.0 KiB -> 2.0 KiB, transposes 1.0 KiB (lower bound 1.0 KiB), ";
+  EXPECT_THAT(render_table(r), HasSubstr(costs + "optimal, 12 ms\n"));
+  r.layout.optimal = false;
+  EXPECT_THAT(render_table(r), HasSubstr(costs + "optimal among 70 candidates, 12 ms\n"));
+  r.layout.proved = false;
+  EXPECT_THAT(render_table(r), HasSubstr(costs + "perhaps not optimal, 12 ms\n"));
+}
+
+TEST(ReportMove, SaysWhoDisagrees) {
+  const MoveRecord m{7,
+                     "TRANSPOSE",
+                     "x/transposed",
+                     2048,
+                     {"CONV_2D", "stem", "d0 d1 d2 (4 x 4 x 32)"},
+                     {{"output", "y", "d2 d0 d1 (32 x 4 x 4)"}},
+                     "a reason"};
+  EXPECT_EQ(render_move(m),
+            "TRANSPOSE 'x/transposed': moves 2.0 KiB\n"
+            "  made by   CONV_2D 'stem' as d0 d1 d2 (4 x 4 x 32)\n"
+            "  wanted by output 'y' as d2 d0 d1 (32 x 4 x 4)\n"
+            "  removing  a reason\n");
 }
 
 TEST(ReportTable, ShowsAnotherLayout) {
@@ -129,7 +153,24 @@ TEST(ReportLastLine, OfLittle) { EXPECT_EQ(last_line(Report{}), "gantry: ok"); }
 TEST(ReportJson, HasEveryField) {
   Report r = converted();
   r.unconverted_nodes = 2;
-  r.layout = {true, true, "preserve", 900, 90, 90, 0, 1, 2, 3, 4};
+  r.layout = {.ran = true,
+              .optimal = true,
+              .proved = true,
+              .io = "preserve",
+              .cost_before = 900,
+              .cost_after = 90,
+              .transpose_cost = 80,
+              .lower_bound = 80,
+              .candidates = 5,
+              .candidates_dropped = 0,
+              .regions_skipped = 0,
+              .seconds = 0.5,
+              .moves = {{7, "TRANSPOSE", "t", 80, {"RELU", "r", "d0 d1"}, {{"output", "y", "d1 d0"}}, "n"}},
+              .reordered = {},
+              .by_min_cut = 1,
+              .by_elimination = 2,
+              .by_integer_program = 3,
+              .by_search = 4};
   r.add(warning(Code::warn_precision, "in f32").at("p").on_node("n").on_op("o").from_plugin("q").try_this("h"));
   const auto json = nlohmann::json::parse(render_json(r));
   const auto expected = nlohmann::json::parse(R"({
@@ -140,10 +181,15 @@ TEST(ReportJson, HasEveryField) {
                "operators": {"ADD": 8, "CONV_2D": 20, "FULLY_CONNECTED": 1, "MAX_POOL_2D": 1, "MEAN": 1, "RESHAPE": 2, "TRANSPOSE": 2}},
     "unconverted_nodes": 2, "weight_bytes": 46750000,
     "transposes": {"count": 2, "bytes": 604160}, "reshapes": {"count": 2, "bytes": 4000},
-    "layout": {"io": "preserve", "optimal": true, "cost_before": 900, "cost_after": 90, "lower_bound": 90, "candidates_dropped": 0,
+    "layout": {"io": "preserve", "optimal": true, "optimal_among_candidates": true, "cost_before": 900, "cost_after": 90,
+               "transpose_cost": 80, "lower_bound": 80, "candidates": 5, "candidates_dropped": 0, "regions_skipped": 0,
+               "seconds": 0.5,
+               "moves": [{"operator": "TRANSPOSE", "node": "t", "bytes": 80,
+                          "producer": {"operator": "RELU", "node": "r", "order": "d0 d1"},
+                          "consumers": [{"operator": "output", "node": "y", "order": "d1 d0"}], "needs": "n"}],
                "solved_by": {"min_cut": 1, "elimination": 2, "integer_program": 3, "search": 4}},
-    "inputs": [{"name": "input", "type": "f32[1,3,224,224]", "layout": "as in the source"}],
-    "outputs": [{"name": "output", "type": "f32[1,1000]", "layout": "as in the source"}],
+    "inputs": [{"name": "input", "type": "f32[1,3,224,224]", "layout": "as in the source", "perm": null}],
+    "outputs": [{"name": "output", "type": "f32[1,1000]", "layout": "as in the source", "perm": null}],
     "plugins": [{"id": "org.gantry.core-ops", "version": "0.1.0", "library": "core_ops.so",
                  "reason": "onnx.Conv, onnx.Relu and 5 more", "seconds": 0.001}],
     "passes": [{"name": "infer", "enabled": true, "seconds": 0.05, "nodes_before": 69, "nodes_after": 69},

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "host/formats/tflite/output_file.hpp"
+#include "host/formats/output_file.hpp"
 #include "host/formats/tflite/writer_limits.hpp"
 #include "tests/unit/tflite_support.hpp"
 

@@ -9,6 +9,8 @@ bool OnnxSemantics::knows(const Op& op) const {
   return functions_.find(op.domain, op.name) || schemas_.find(op.domain, op.name, op.version);
 }
 
+bool OnnxSemantics::is_local(const Op& op) const { return op.dialect == "onnx" && functions_.find(op.domain, op.name); }
+
 int OnnxSemantics::newest_version(const Op& op) const {
   if (op.dialect != "onnx") return 0;
   if (functions_.find(op.domain, op.name)) return op.version;

@@ -22,6 +22,7 @@ class OnnxSemantics final : public Semantics {
   Status infer(Graph& g, NodeId n) const override;
   Result<bool> expand(Graph& g, NodeId n) const override;
   int newest_version(const Op& op) const override;
+  bool is_local(const Op& op) const override;
 
   const Schemas& schemas() const { return schemas_; }
   const FunctionTable& functions() const { return functions_; }

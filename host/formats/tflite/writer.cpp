@@ -1,6 +1,6 @@
 #include "host/formats/tflite/writer.hpp"
 
-#include "host/formats/tflite/output_file.hpp"
+#include "host/formats/output_file.hpp"
 #include "host/formats/tflite/writer_limits.hpp"
 
 namespace gantry::tflite_format {

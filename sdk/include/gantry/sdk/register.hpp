@@ -262,6 +262,10 @@ void apply(gantry_plugin& p, const Names<N>& n) {
 }
 
 inline gantry_op_key key(Domain d, std::string_view op) { return {view(d.dialect), view(d.name), view(op), 1, 0}; }
+inline bool same_key(const gantry_op_key& a, const gantry_op_key& b) {
+  return view(a.dialect) == view(b.dialect) && view(a.domain) == view(b.domain) && view(a.op) == view(b.op) &&
+         a.min_version == b.min_version && a.max_version == b.max_version;
+}
 
 }  // namespace detail
 
@@ -316,14 +320,31 @@ Registered register_pattern(std::string_view name, Domain d, std::string_view op
   return {};
 }
 
+/// A plugin may say what it defines of an operator in several places (its layout rule beside those of its dialect, its
+/// folder beside other folders): they become one definition.
 template <class... M>
 Registered register_operator(Domain d, std::string_view op, M... modifiers) {
   auto& r = detail::Registry::get();
-  auto& o = r.operators.emplace_back();
+  gantry_operator o{};
   o.struct_size = sizeof o;
   o.key = detail::key(d, op);
   (detail::apply(o, modifiers), ...);
-  r.operator_list.push_back(&o);
+  for (gantry_operator& known : r.operators) {
+    if (!detail::same_key(known.key, o.key)) continue;
+    (detail::apply(known, modifiers), ...);
+    return {};
+  }
+  r.operator_list.push_back(&r.operators.emplace_back(o));
+  return {};
+}
+
+/// Layout rules of many operators: rows of an operator and its rule, with modifiers that hold for all.
+struct LayoutRow {
+  std::string_view op, layout;
+};
+template <std::size_t N, class... M>
+Registered register_layouts(Domain d, const LayoutRow (&rows)[N], M... modifiers) {
+  for (const LayoutRow& row : rows) register_operator(d, row.op, layout(row.layout), modifiers...);
   return {};
 }
 
@@ -408,6 +429,10 @@ const gantry_plugin* describe_plugin(std::string_view id, std::string_view versi
 #define GANTRY_DEFINE(domain, op, ...)                             \
   [[maybe_unused]] static const auto GANTRY_SDK_NAME(registered) = \
       ::gantry::sdk::register_operator(domain, op, __VA_ARGS__);
+
+/// GANTRY_LAYOUTS(onnx, rows, since(13)): rows is a static array of LayoutRow.
+#define GANTRY_LAYOUTS(domain, ...) \
+  [[maybe_unused]] static const auto GANTRY_SDK_NAME(registered) = ::gantry::sdk::register_layouts(domain, __VA_ARGS__);
 
 /// GANTRY_OPTION("fast_erf", false, "help in one line")
 #define GANTRY_OPTION(name, default_value, help)                   \

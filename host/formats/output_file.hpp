@@ -12,7 +12,7 @@
 #include "host/formats/temporary_files.hpp"
 #include "host/ir/result.hpp"
 
-namespace gantry::tflite_format {
+namespace gantry {
 
 class OutputFile {
  public:
@@ -48,4 +48,4 @@ class OutputFile {
   std::uint64_t memory_size_ = 0;
 };
 
-}  // namespace gantry::tflite_format
+}  // namespace gantry

@@ -1,4 +1,4 @@
-#include "host/formats/tflite/output_file.hpp"
+#include "host/formats/output_file.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-namespace gantry::tflite_format {
+namespace gantry {
 namespace {
 
 // Ranges up to this size go through memory, which is faster than a mapping of the file: a fault for each of its pages
@@ -159,4 +159,4 @@ Status OutputFile::commit() {
   return {};
 }
 
-}  // namespace gantry::tflite_format
+}  // namespace gantry
