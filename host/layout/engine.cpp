@@ -159,7 +159,10 @@ Status run_region(Graph& g, RegionId region, const EngineOptions& options, Stati
     const int limit = options.max_rank ? options.max_rank(g.node(n).op) : 0;
     return limit > 0 ? std::min(limit, options.cost.max_rank) : options.cost.max_rank;
   };
-  GANTRY_ASSIGN(const Plan plan, make_plan(g, m, c, std::move(first), shape_options, options));
+  Result<Plan> made = make_plan(g, m, c, std::move(first), shape_options, options);
+  if (!made.ok() && options.leave_unwritable) return skip();
+  if (!made.ok()) return made.take_error();
+  const Plan plan = *std::move(made);
   const Orders& o = plan.orders;
   stats.candidates_dropped += c.dropped;
   for (const auto& orders : c.orders) stats.candidates += orders.size();

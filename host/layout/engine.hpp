@@ -21,6 +21,7 @@ struct EngineOptions {
   CostModel cost;
   SolverOptions solver;
   bool thorough = false;                   // shapes get as much of the solver as orders do (layout.effort = "best")
+  bool leave_unwritable = false;           // a region that cannot be written stays as it is; else that is an error
   std::size_t ties = 4;                    // other optima of the orders that are tried for fewer reshapes
   std::function<int(const Op&)> max_rank;  // of an operator's operands; 0: none known
 };

@@ -55,6 +55,7 @@ Status layout(PassContext& c) {
   for (const auto& [name, io] : settings.io_by_name) options.model.io_by_name[name] = io_layout(io);
   options.cost.node = settings.node_cost;
   options.cost.reshape = settings.reshape_cost;
+  options.leave_unwritable = c.target == "onnx";  // whatever a valid model holds
   options.cost.max_rank = c.target == "onnx" ? std::max(settings.max_rank, kOnnxRank) : settings.max_rank;
   options.solver.highs_library = settings.highs_library;
   if (settings.effort == "best") {
