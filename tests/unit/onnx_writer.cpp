@@ -40,7 +40,9 @@ class OnnxWriter : public testing::Test {
     onnx::ModelProto model;
     std::ifstream in(path(), std::ios::binary);
     EXPECT_TRUE(model.ParseFromIstream(&in));
-    if (stats.ok()) EXPECT_EQ(stats->file_bytes, fs::file_size(path()));
+    if (stats.ok()) {
+      EXPECT_EQ(stats->file_bytes, fs::file_size(path()));
+    }
     EXPECT_NO_THROW(onnx::checker::check_model(path().string()));
     return model;
   }
