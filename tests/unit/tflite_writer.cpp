@@ -265,8 +265,10 @@ TEST(TfliteWriter, RefusesWhatTheFormatCannotSay) {
   EXPECT_THAT(refused(with("tflite.SOFTMAX@1(%x) {beta = 1}")).message, HasSubstr("must be a float"));
   EXPECT_THAT(refused(with("tflite.ADD@1(%x, %x) {fused_activation_function = \"SWISH\"}")).message,
               HasSubstr("ActivationFunctionType has no value \"SWISH\""));
-  EXPECT_THAT(refused(with("tflite.ADD@1(%x, %x) {pot_scale_int16 = 2}")).message, HasSubstr("out of range"));
-  EXPECT_THAT(refused(with("tflite.GATHER@1(%x, %x) {axis = 2147483648}")).message, HasSubstr("out of range"));
+  EXPECT_THAT(refused(with("tflite.ADD@1(%x, %x) {pot_scale_int16 = 2}")).message,
+              HasSubstr("beyond what the file can hold"));
+  EXPECT_THAT(refused(with("tflite.GATHER@1(%x, %x) {axis = 2147483648}")).message,
+              HasSubstr("beyond what the file can hold"));
   EXPECT_THAT(refused(with("tflite.LOGISTIC@1(%x) {beta = 1.0}")).message, HasSubstr("no options"));
   EXPECT_THAT(refused(with("tflite.CALL@1(%x)")).message, HasSubstr("one region"));
   EXPECT_THAT(refused(with("tflite.NO_SUCH@1(%x)")).message, HasSubstr("no operator of TFLite"));
