@@ -192,6 +192,12 @@ class Graph {
   /// A constant or value without uses and without producer. A region input leaves its region's list.
   void erase_value(ValueId v);
   void move_before(NodeId n, InsertPoint at);
+  /// Copies the nodes of a region, with regions inside, to `at`. `values` says what stands for what (inputs of the
+  /// region, values of outside); what it does not name stays, and the copies' results are added to it. Returns the
+  /// copies of the region's own nodes.
+  std::vector<NodeId> copy_nodes(RegionId from, InsertPoint at, std::unordered_map<ValueId, ValueId>& values);
+  /// Values of outside that a region, or one inside it, uses; in order of first use, without constants.
+  std::vector<ValueId> captures(RegionId r) const;
   /// The region, with all that is in it, now belongs to `owner` under that attribute name.
   void move_region(RegionId r, NodeId owner, std::string_view attribute);
   void set_region_name(RegionId r, std::string_view region_name) { regions_[r.index].name = region_name; }

@@ -96,17 +96,28 @@ std::vector<NodeId> Call::made_nodes() const {
   return there;
 }
 
+// Regions that no node was given, with all in them.
+void Call::drop_regions() {
+  if (holder_) g_.erase_node(holder_);
+  holder_ = {};
+  open_.clear();
+}
+
 void Call::roll_back() {
-  // Later ones use earlier ones, so backwards.
-  for (auto n = nodes_.rbegin(); n != nodes_.rend(); ++n) g_.erase_node(*n);
+  drop_regions();
+  // Later ones use earlier ones, so backwards; what is in a region goes with the region's node, which is later.
+  for (auto n = nodes_.rbegin(); n != nodes_.rend(); ++n) {
+    if (g_.contains(*n)) g_.erase_node(*n);
+  }
   for (const ValueId v : constants_) g_.erase_value(v);
   nodes_.clear();
   constants_.clear();
 }
 
 void Call::drop_unused() {
+  drop_regions();
   for (auto n = nodes_.rbegin(); n != nodes_.rend(); ++n) {
-    if (!g_.node(*n).outputs.empty() && unused(g_, g_.node(*n))) g_.erase_node(*n);
+    if (g_.contains(*n) && !g_.node(*n).outputs.empty() && unused(g_, g_.node(*n))) g_.erase_node(*n);
   }
   for (const ValueId v : constants_) {
     if (g_.value(v).unused()) g_.erase_value(v);

@@ -72,6 +72,12 @@ class Call final : public gantry_context {
   Result<bool> has_definition(gantry_str dialect, gantry_str domain, gantry_str op);
   Status add_input(gantry_str name, const gantry_type* type, gantry_value* out);
   Status add_output(gantry_str name, gantry_value v);
+  Result<bool> node_region(gantry_node n, gantry_str name, gantry_region* out);
+  Status region_info(gantry_region r, gantry_region_info* out);
+  Status region_begin(gantry_str name, gantry_region* out);
+  Status region_argument(const gantry_type* type, gantry_str name, gantry_value* out);
+  Status region_end(gantry_values results);
+  Status region_copy(gantry_region r, gantry_values old_values, gantry_values new_values, gantry_value* results);
   /// A host function gave an error: kept for what reason() or failure() say.
   void host_error(Diagnostic d) { host_error_ = std::move(d); }
 
@@ -87,10 +93,17 @@ class Call final : public gantry_context {
   Result<ValueId> take_value(gantry_value v, std::string_view what) const;
   Result<ValueId> take_constant(gantry_value v) const;
   Result<std::vector<ValueId>> take_operands(gantry_values list) const;
+  Result<RegionId> take_region(gantry_region r) const;
+  using NamedRegions = std::vector<std::pair<std::string_view, RegionId>>;
+  Result<NamedRegions> take_regions(const gantry_op_desc& d) const;
+  Status check_makes(std::string_view function) const;
+  bool visible(ValueId v) const;
+  InsertPoint place() const;
+  void drop_regions();
   Result<Attrs> take_attrs(const gantry_op_desc& d) const;
   Result<Op> take_op(const gantry_op_desc& d) const;
   Result<NodeId> add_emitted(const Op& op, const std::vector<ValueId>& operands, const Attrs& attrs,
-                             const gantry_op_desc& d);
+                             const gantry_op_desc& d, const NamedRegions& regions);
   Status set_emitted_types(NodeId n, const gantry_op_desc& d);
   Result<std::vector<ValueId>> emit_by_detour(const Op& op, std::vector<ValueId> operands, const Attrs& attrs,
                                               const gantry_op_desc& d, DType lacking, std::vector<Type> types);
@@ -116,7 +129,9 @@ class Call final : public gantry_context {
   std::string_view dialect_;
   Arena arena_;
   std::uint32_t first_node_, first_value_;  // whatever has an id from these on was made by this call
-  std::vector<NodeId> nodes_;
+  std::vector<NodeId> nodes_;               // not those that are copies inside of another
+  NodeId holder_;                           // owns the regions that no node has yet
+  std::vector<RegionId> open_;              // regions that are being built, outer before inner
   std::vector<ValueId> constants_;
   std::vector<Replacement> results_;  // from: none where the node has no such result
   bool has_results_ = false;

@@ -72,6 +72,11 @@ Result<Constant> transformed(const Constant& c, const gantry_transform& t) {
 
 // ---- nodes ----
 
+Status Call::check_makes(std::string_view function) const {
+  if (kind_ == Kind::infer || kind_ == Kind::fold) return not_here(function, text(kind_));
+  return {};
+}
+
 Result<Op> Call::take_op(const gantry_op_desc& d) const {
   Op op;
   GANTRY_ASSIGN(op.dialect, take_name(d.dialect, "the dialect of an operator"));
@@ -96,8 +101,8 @@ Result<std::vector<ValueId>> Call::take_operands(gantry_values list) const {
     operands.push_back(v);
     if (h == 0) continue;
     GANTRY_TRY(take_value(h, "operand"));
-    if (made(v) || std::ranges::find(own, v) != own.end()) continue;  // the usual ones need no walk
-    if (!available_before(g_, v, node_)) {
+    if (std::ranges::find(own, v) != own.end()) continue;  // the usual ones need no walk
+    if (!visible(v)) {
       return wrong_argument("'" + std::string(g_.value(v).name) + "' is not known yet where the node would stand");
     }
   }
@@ -146,12 +151,13 @@ void Call::drop_last_node() {
 }
 
 Result<NodeId> Call::add_emitted(const Op& op, const std::vector<ValueId>& operands, const Attrs& attrs,
-                                 const gantry_op_desc& d) {
+                                 const gantry_op_desc& d, const NamedRegions& regions) {
   GANTRY_ASSIGN(const std::string_view given_name, take_text(d.name, "the name of a node"));
   const std::string_view name = given_name.empty() ? g_.node(node_).name : given_name;
   const NodeId n =
-      g_.add_node(g_.before(node_), op, operands, static_cast<std::size_t>(d.output_count), Attrs(attrs), name);
+      g_.add_node(place(), op, operands, static_cast<std::size_t>(d.output_count), Attrs(attrs), name);
   nodes_.push_back(n);
+  for (const auto& [attribute, r] : regions) g_.move_region(r, n, attribute);
   if (Status s = set_emitted_types(n, d); !s.ok()) {
     drop_last_node();
     return s.take_error();
@@ -161,16 +167,19 @@ Result<NodeId> Call::add_emitted(const Op& op, const std::vector<ValueId>& opera
 
 Status Call::emit(const gantry_op_desc* desc, gantry_value* outputs) {
   constexpr std::uint64_t kMostOutputs = 1024;
-  if (kind_ == Kind::infer || kind_ == Kind::fold) return not_here("emit", text(kind_));
+  GANTRY_TRY(check_makes("emit"));
   GANTRY_ASSIGN(const gantry_op_desc d, take_struct(desc, "gantry_op_desc"));
   GANTRY_ASSIGN(const Op op, take_op(d));
+  GANTRY_ASSIGN(const auto regions, take_regions(d));
   GANTRY_ASSIGN(const std::vector<ValueId> operands, take_operands(d.inputs));
   GANTRY_ASSIGN(const Attrs attrs, take_attrs(d));
   if (d.output_count > kMostOutputs) return wrong_argument("a node has " + std::to_string(d.output_count) + " results");
   if (d.output_count != 0 && !outputs) return wrong_argument("emit has nowhere to put the results");
-  GANTRY_ASSIGN(const NodeId n, add_emitted(op, operands, attrs, d));
+  GANTRY_ASSIGN(const NodeId n, add_emitted(op, operands, attrs, d, regions));
   std::vector<ValueId> results = g_.node(n).outputs;
-  if (const DType lacking = definitions_.lacking_type(g_, n); lacking != DType::undefined) {
+  // What has a body takes every type that its body does.
+  const DType lacking = regions.empty() ? definitions_.lacking_type(g_, n) : DType::undefined;
+  if (lacking != DType::undefined) {
     std::vector<Type> types;
     for (const ValueId v : results) types.push_back(g_.value(v).type);
     Status limits = definitions_.check_limits(g_, n);
@@ -248,6 +257,7 @@ Result<Type> Call::agreed_type(ValueId old_value, ValueId new_value) const {
 Status Call::set_results(gantry_values list) {
   if (kind_ != Kind::convert && kind_ != Kind::fold) return not_here("set_results", text(kind_));
   GANTRY_ASSIGN(const auto handles, take_array(list.data, list.size, "results"));
+  if (!open_.empty()) return wrong_argument("results are given while a region is being built");
   const std::vector<ValueId>& old = g_.node(node_).outputs;
   if (handles.size() != old.size()) {
     return wrong_argument(std::to_string(handles.size()) + " results are given for a node that has " +
@@ -263,7 +273,7 @@ Status Call::set_results(gantry_values list) {
     GANTRY_ASSIGN(const ValueId v, take_value(handles[i], "result"));
     if (kind_ == Kind::fold && !g_.value(v).is_constant())
       return wrong_argument("a folder gave a result that is no constant");
-    if (!made(v) && !available_before(g_, v, node_)) {
+    if (!visible(v)) {
       return wrong_argument("'" + std::string(g_.value(v).name) + "' is not known yet where the node stands");
     }
     GANTRY_ASSIGN(Type type, agreed_type(old[i], v));

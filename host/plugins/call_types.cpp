@@ -31,7 +31,7 @@ Result<ValueId> Call::converted(ValueId v, DType to, bool bits) {
   Type type = value.type;
   type.dtype = to;
   const std::array operands = {v};
-  const NodeId n = g_.add_node(g_.before(node_), Op{"tflite", "", bits ? "BITCAST" : "CAST", 1}, operands, 1,
+  const NodeId n = g_.add_node(place(), Op{"tflite", "", bits ? "BITCAST" : "CAST", 1}, operands, 1,
                                std::move(attrs), g_.node(node_).name);
   nodes_.push_back(n);
   const ValueId result = g_.node(n).outputs[0];
@@ -59,7 +59,7 @@ Result<std::vector<ValueId>> Call::emit_by_detour(const Op& op, std::vector<Valu
     }
     v = it->second;
   }
-  GANTRY_ASSIGN(const NodeId n, add_emitted(op, operands, attrs, d));
+  GANTRY_ASSIGN(const NodeId n, add_emitted(op, operands, attrs, d, {}));
   const std::vector<ValueId> made = g_.node(n).outputs;
   std::vector<ValueId> results;
   for (std::size_t i = 0; i < made.size(); ++i) {

@@ -80,6 +80,25 @@ gantry_status add_input(gantry_context* c, gantry_str name, const gantry_type* t
 gantry_status add_output(gantry_context* c, gantry_str name, gantry_value v) {
   return guarded(c, [&](Call& call) { return call.add_output(name, v); });
 }
+gantry_status node_region(gantry_context* c, gantry_node n, gantry_str name, gantry_region* out) {
+  return guarded(c, [&](Call& call) { return call.node_region(n, name, out); });
+}
+gantry_status region_info(gantry_context* c, gantry_region r, gantry_region_info* out) {
+  return guarded(c, [&](Call& call) { return call.region_info(r, out); });
+}
+gantry_status region_begin(gantry_context* c, gantry_str name, gantry_region* out) {
+  return guarded(c, [&](Call& call) { return call.region_begin(name, out); });
+}
+gantry_status region_argument(gantry_context* c, const gantry_type* type, gantry_str name, gantry_value* out) {
+  return guarded(c, [&](Call& call) { return call.region_argument(type, name, out); });
+}
+gantry_status region_end(gantry_context* c, gantry_values results) {
+  return guarded(c, [&](Call& call) { return call.region_end(results); });
+}
+gantry_status region_copy(gantry_context* c, gantry_region r, gantry_values old_values, gantry_values new_values,
+                          gantry_value* results) {
+  return guarded(c, [&](Call& call) { return call.region_copy(r, old_values, new_values, results); });
+}
 
 constexpr gantry_host kHost = {
     .struct_size = sizeof(gantry_host),
@@ -102,6 +121,12 @@ constexpr gantry_host kHost = {
     .has_definition = has_definition,
     .add_input = add_input,
     .add_output = add_output,
+    .node_region = node_region,
+    .region_info = region_info,
+    .region_begin = region_begin,
+    .region_argument = region_argument,
+    .region_end = region_end,
+    .region_copy = region_copy,
 };
 
 }  // namespace

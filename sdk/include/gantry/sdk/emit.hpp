@@ -137,12 +137,50 @@ class Emit {
                          const Attributes& attributes = {}, const std::vector<Type>& types = {}) const {
     return make(domain_, name, outputs, inputs, attributes, types);
   }
+  /// A node with subgraphs: regions by the name that the target has for them.
+  std::vector<Value> ops_with(const std::vector<std::pair<std::string, Region>>& regions, std::string_view name,
+                              const std::vector<Value>& inputs, const Attributes& attributes,
+                              const std::vector<Type>& types) const {
+    return make(domain_, name, types.size(), inputs, attributes, types, 0, regions);
+  }
+  /// Builds a region: `body` gets its arguments, emits, and gives its results. It must not catch what that throws.
+  template <class Body>
+  Region region(std::string_view name, const std::vector<Type>& arguments, Body body) const {
+    gantry_region r = 0;
+    call_.check(call_.host->region_begin(call_.context, view(name), &r));
+    std::vector<Value> values;
+    for (const Type& t : arguments) {
+      const gantry_type type = raw(t);
+      gantry_value v = 0;
+      call_.check(call_.host->region_argument(call_.context, &type, view("arg"), &v));
+      values.emplace_back(call_, v);
+    }
+    const std::vector<gantry_value> results = ids(body(static_cast<const std::vector<Value>&>(values)));
+    call_.check(call_.host->region_end(call_.context, {results.data(), results.size()}));
+    return Region(call_, r);
+  }
+  /// A copy of what is in a region, here, with `to[i]` for `from[i]`: all its inputs, and any captures. Its results.
+  std::vector<Value> copy(const Region& region, const std::vector<Value>& from, const std::vector<Value>& to) const {
+    const std::vector<gantry_value> a = ids(from), b = ids(to);
+    std::vector<gantry_value> out(region.outputs().size());
+    call_.check(
+        call_.host->region_copy(call_.context, region.id(), {a.data(), a.size()}, {b.data(), b.size()}, out.data()));
+    std::vector<Value> values;
+    for (gantry_value v : out) values.emplace_back(call_, v);
+    return values;
+  }
   /// A node of another domain of the dialect, with given result types where nobody defines the operator.
   std::vector<Value> make(std::string_view domain, std::string_view name, std::size_t outputs,
                           const std::vector<Value>& inputs, const Attributes& attributes,
-                          const std::vector<Type>& types, int version = 0) const {
-    std::vector<gantry_value> in;
-    for (const Value& v : inputs) in.push_back(v.id());
+                          const std::vector<Type>& types, int version = 0,
+                          const std::vector<std::pair<std::string, Region>>& regions = {}) const {
+    const std::vector<gantry_value> in = ids(inputs);
+    std::vector<gantry_str> region_names;
+    std::vector<gantry_region> region_ids;
+    for (const auto& [attribute, r] : regions) {
+      region_names.push_back(view(attribute));
+      region_ids.push_back(r.id());
+    }
     std::vector<std::vector<gantry_str>> scratch(attributes.size());
     std::vector<gantry_attr> attrs;
     for (std::size_t i = 0; i < attributes.size(); ++i) attrs.push_back(attributes[i].raw(scratch[i]));
@@ -160,6 +198,8 @@ class Emit {
     d.attribute_count = attrs.size();
     d.output_count = outputs;
     d.output_types = types.empty() ? nullptr : result_types.data();
+    d.region_names = {region_names.data(), region_names.size()};
+    d.regions = {region_ids.data(), region_ids.size()};
     std::vector<gantry_value> out(outputs);
     call_.check(call_.host->emit(call_.context, &d, out.data()));
     std::vector<Value> values;
@@ -356,6 +396,11 @@ class Emit {
   }
 
  private:
+  static std::vector<gantry_value> ids(const std::vector<Value>& values) {
+    std::vector<gantry_value> out;
+    for (const Value& v : values) out.push_back(v.id());
+    return out;
+  }
   template <class T, class From>
   static std::vector<T> converted(const std::vector<From>& from) {
     std::vector<T> to;

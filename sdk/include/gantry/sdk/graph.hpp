@@ -114,6 +114,35 @@ class Value {
   gantry_value_info info_{};
 };
 
+/// A subgraph.
+class Region {
+ public:
+  Region(const Call& call, gantry_region id) : call_(&call), id_(id) {
+    info_.struct_size = sizeof info_;
+    call.check(call.host->region_info(call.context, id, &info_));
+  }
+
+  gantry_region id() const { return id_; }
+  std::string_view name() const { return view(info_.name); }
+  std::vector<Value> inputs() const { return values(info_.inputs); }
+  std::vector<Value> outputs() const { return values(info_.outputs); }
+  /// Values of outside that it, or a subgraph inside, uses; constants are not among them.
+  std::vector<Value> captures() const { return values(info_.captures); }
+  /// Nodes in it, with those of subgraphs inside.
+  std::size_t node_count() const { return info_.node_count; }
+
+ private:
+  std::vector<Value> values(const gantry_values& list) const {
+    std::vector<Value> v;
+    for (std::uint64_t i = 0; i < list.size; ++i) v.emplace_back(*call_, list.data[i]);
+    return v;
+  }
+
+  const Call* call_;
+  gantry_region id_;
+  gantry_region_info info_{};
+};
+
 /// A node of the graph.
 class Node {
  public:
@@ -145,6 +174,14 @@ class Node {
     return v;
   }
 
+  bool has_region(std::string_view name) const { return find_region(name) != 0; }
+  /// A subgraph, by the source's attribute name; declines if it is absent.
+  Region region(std::string_view name) const {
+    const gantry_region r = find_region(name);
+    decline_if(!r, "subgraph '", name, "' is missing");
+    return Region(*call_, r);
+  }
+
   bool has_attr(std::string_view name) const { return find(name).has_value(); }
   std::vector<std::string> attribute_names() const {
     std::vector<std::string> names;
@@ -171,6 +208,13 @@ class Node {
   }
 
  private:
+  gantry_region find_region(std::string_view name) const {
+    gantry_region r = 0;
+    const gantry_status s = call_->host->node_region(call_->context, id_, view(name), &r);
+    if (s == GANTRY_ABSENT) return 0;
+    call_->check(s);
+    return r;
+  }
   std::optional<gantry_attr> find(std::string_view name) const {
     gantry_attr a{};
     a.struct_size = sizeof a;
