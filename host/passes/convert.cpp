@@ -27,6 +27,7 @@ class Converter {
  private:
   enum class Step : std::uint8_t { stays, replaced };
 
+  bool left_inside(NodeId n) const;
   Result<Step> node(NodeId n, const Sweep& at);
   Result<Outcome> try_converters(NodeId n);
   Result<Step> expand(NodeId n, const Sweep& at, const Outcome& outcome);
@@ -65,6 +66,10 @@ Status Converter::region(RegionId r) {
       s.advance();
       continue;
     }
+    if (left_inside(n)) {  // the reason is known; a copy of it would tell it again
+      s.advance();
+      continue;
+    }
     const Diagnostic where = about_node({}, c_.graph, n);
     Result<Step> step = node(n, s);
     Status status;
@@ -83,6 +88,16 @@ Status Converter::region(RegionId r) {
     }
   }
   return {};
+}
+
+// Whether something in the node's regions could not be converted.
+bool Converter::left_inside(NodeId n) const {
+  for (const auto& [attribute, inner] : c_.graph.node(n).regions) {
+    for (NodeId m = c_.graph.region(inner).first; m; m = c_.graph.node(m).next) {
+      if (c_.graph.node(m).op.dialect != c_.target || left_inside(m)) return true;
+    }
+  }
+  return false;
 }
 
 Result<Converter::Step> Converter::node(NodeId n, const Sweep& at) {

@@ -107,10 +107,11 @@ std::vector<Value> While::run(const Condition& condition, const Body& body) cons
 }
 
 Rows::Rows(const Emit& emit, While& loop, const Type& row, const std::optional<Count>& rounds, bool at_most,
-           bool reversed)
+           bool reversed, const std::vector<Value>& runtime)
     : emit_(emit), row_(row), rounds_(rounds), at_most_(at_most), reversed_(reversed), stored_(stored_as(row.dtype)) {
   decline_if(!row.dims, "a scan output whose rank is not known");
-  if (!Value::known(*row.dims)) rounds_.reset();
+  static_rows_ = Value::known(*row.dims);
+  if (!static_rows_ && runtime.empty()) rounds_.reset();
   const Value zero = emit.numbers(stored_ == DType::float16 ? DType::float32 : stored_, {}, {0});
   if (grows()) {
     // One element stands before the rows, so that the list is never empty.
@@ -124,13 +125,13 @@ Rows::Rows(const Emit& emit, While& loop, const Type& row, const std::optional<C
   // At least one row, since DYNAMIC_UPDATE_SLICE is prepared though the loop may not run.
   Dims dims = *row.dims;
   dims.insert(dims.begin(), rounds_->known);
-  std::vector<Value> runtime;
+  std::vector<Value> sizes = runtime;
   if (rounds_->known < 0) {
-    runtime.push_back(emit.op("MAXIMUM", {rounds_->value, emit.constant<std::int32_t>({}, {1})}));
+    sizes.insert(sizes.begin(), emit.op("MAXIMUM", {rounds_->value, emit.constant<std::int32_t>({}, {1})}));
     rounds_place_ = loop.pass(rounds_->value);
     rounds_passed_ = true;
   }
-  const Value filled = emit.op("FILL", {shape_operand(emit, dims, runtime), zero});
+  const Value filled = emit.op("FILL", {shape_operand(emit, dims, sizes), zero});
   buffer_ = loop.carry(emit.cast(filled, stored_), {stored_, dims});
 }
 
@@ -155,7 +156,7 @@ void Rows::add(const std::vector<Value>& arguments, std::vector<Value>& results,
   const Dims dims = *row_.dims;
   Dims one = dims;
   one.insert(one.begin(), 1);
-  const Value update = emit_.ops("RESHAPE", 1, {r, emit_.i32(one)}, {{"new_shape", one}}, {{stored_, one}})[0];
+  const Value update = insert_axis(emit_, r, 0);
   Dims zeros(one.size(), 0);
   zeros[0] = -1;
   results[buffer_] = emit_.op("DYNAMIC_UPDATE_SLICE", {buffer, update, shape_operand(emit_, zeros, {at})});
@@ -168,7 +169,8 @@ Value Rows::stacked(const std::vector<Value>& after, const Value& count) const {
   dims.insert(dims.begin(), -1);
   if (!grows()) {
     if (rounds_->known >= 0 && !at_most_) return emit_.cast(buffer, row_.dtype);
-    const Value sizes = shape_operand(emit_, dims, {count});
+    Value sizes = shape_operand(emit_, {-1}, {count});
+    if (rank > 1) sizes = concatenation(emit_, {sizes, emit_.i32(*row_.dims)});  // -1: all there is
     const Value begin = emit_.i32(Dims(rank, 0));
     return emit_.cast(emit_.ops("SLICE", 1, {buffer, begin, sizes}, {}, {{stored_, dims}})[0], row_.dtype);
   }

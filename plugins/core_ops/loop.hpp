@@ -57,8 +57,9 @@ class Rows {
  public:
   /// `row`: type of one. `rounds`: how many there will be; none if that is known only afterwards. `at_most`: there may
   /// be fewer. `reversed`: the row of the last round comes first.
+  /// `runtime`: int32 scalars for the dims of a row that are not known, if they can be told before the loop.
   Rows(const Emit& emit, While& loop, const Type& row, const std::optional<Count>& rounds, bool at_most = false,
-       bool reversed = false);
+       bool reversed = false, const std::vector<Value>& runtime = {});
   /// In the body: the new values of its places, for the row of round `i`.
   void add(const std::vector<Value>& arguments, std::vector<Value>& results, const Value& i, const Value& row) const;
   /// After the loop; `count`: the rounds that there were, an int32 scalar.
@@ -73,6 +74,7 @@ class Rows {
   bool at_most_, reversed_;
   DType stored_;  // DYNAMIC_UPDATE_SLICE and CONCATENATION know few types
   std::size_t buffer_ = 0, shape_ = 0;
+  bool static_rows_;
   std::size_t rounds_place_ = 0;
   bool rounds_passed_ = false;
 };
