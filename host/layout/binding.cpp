@@ -112,8 +112,17 @@ bool grain_of_tables(const Graph& g, const Node& n, Binding& b, const std::map<s
   return true;
 }
 
+bool one_sized(const Graph& g, const Node& n, const Source& s) {
+  const auto axis = read_source(g, n, s);
+  if (!axis || axis->size() != 1) return false;
+  const auto at = normal_axis((*axis)[0], rank_of(g, n.input(0)));
+  return at && size_of(g, n.input(0), *at) == 1;
+}
+
 bool read_grains(const Graph& g, const Node& n, Binding& b, const OperandPattern& p) {
   for (const auto& [role, source] : p.roles) {
+    // An axis of size 1 is written nowhere for sure, so it cannot be named.
+    if ((role == "pick" || role == "drop") && one_sized(g, n, source)) return false;
     if (role == "axis" && !grain_of_axis(g, n, b, source, false)) return false;
     if ((role == "pick" || role == "drop") && !grain_of_axis(g, n, b, source, true)) return false;
     if (role == "axes" && !read_source(g, n, source)) return false;

@@ -74,6 +74,19 @@ GANTRY_UPGRADE(onnx, "Loop", since(1)) {
   return results;
 }
 
+/// Range on tensors of one element, as ONNX Runtime takes them and function bodies make them.
+GANTRY_UPGRADE(onnx, "Range", since(11)) {
+  std::vector<Value> scalars = node.ins();
+  bool changed = false;
+  for (Value& v : scalars) {
+    if (!v || !v.is_static() || v.rank() == 0 || v.elements() != 1) continue;
+    v = emit.reshape(v, {});
+    changed = true;
+  }
+  decline_if(!changed, "its operands are scalars");
+  return emit.op("Range", scalars);
+}
+
 /// Scan-8 runs its body over axis 1 for each entry of a batch: a scan over the batch around one over the sequence.
 GANTRY_UPGRADE(onnx, "Scan", versions(8, 8)) {
   decline_if(static_cast<bool>(node.in(0)), "sequence_lens of Scan-8");

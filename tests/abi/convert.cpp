@@ -69,6 +69,31 @@ TEST_F(Convert, NodesComeBeforeAndNamesFollowTheSource) {
   EXPECT_THAT(plugins().take_messages(), IsEmpty());
 }
 
+std::string wrapping(const std::string& name) {
+  return "%z: f32[2] = onnx.org.test::" + name +
+         "@1(%x) \"the_node\" body: \"b\" {\n    input %i: f32[2]\n    %j: f32[2] = tflite.RELU@1(%i)\n"
+         "    %k: f32[2] = tflite.RELU@1(%y)\n    output \"k\" = %k\n  }";
+}
+
+TEST_F(Convert, RegionsAreBuiltAndCopied) {
+  Graph g = graph(wrapping("Wrap"));
+  open(g);
+  const Result<Outcome> r = convert(g, "Wrap");
+  ASSERT_TRUE(r.ok()) << r.error().message;
+  ASSERT_EQ(r->kind, Outcome::Kind::done);
+  const Node& made = g.node(node(g, "WRAP"));
+  ASSERT_EQ(made.regions.size(), 1U);
+  EXPECT_EQ(made.regions[0].first, "inside");
+  const Region& inside = g.region(made.regions[0].second);
+  EXPECT_EQ(inside.name, "made");
+  EXPECT_EQ(inside.inputs.size(), 2U);
+  EXPECT_THAT(g.captures(made.regions[0].second), IsEmpty());
+  EXPECT_EQ(g.regions().size(), 2U);  // the source's own went with its node
+  EXPECT_EQ(g.node(inside.last).op.name, "NEG");
+}
+
+TEST_F(Convert, ARegionHalfMadeLeavesNoTrace) { declines(wrapping("HalfWrap"), "HalfWrap", "half made"); }
+
 TEST_F(Convert, NothingRegistered) {
   Graph g = graph(op("Unheard"));
   open(g);

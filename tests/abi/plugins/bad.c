@@ -245,6 +245,47 @@ static void garbage_constants(const gantry_host* h, gantry_context* c) {
   REFUSED(h->constant_transform(c, v, &tr, &w));
 }
 
+static void garbage_regions(const gantry_host* h, gantry_context* c, gantry_node n, gantry_value x) {
+  const gantry_values none = {0, 0}, one = {&x, 1};
+  gantry_region_info info;
+  gantry_region r = 0;
+  gantry_value y = 0;
+  gantry_type t;
+  gantry_op_desc d;
+  static const gantry_str name = STR("inside");
+  memset(&info, 0, sizeof info);
+  info.struct_size = sizeof info;
+  memset(&t, 0, sizeof t);
+  t.struct_size = sizeof t;
+  REFUSED(h->node_region(c, n, str("body"), 0));
+  REFUSED(h->node_region(c, 12345, str("body"), &r));
+  REFUSED(h->region_info(c, 0, &info));
+  REFUSED(h->region_info(c, 12345, &info));
+  REFUSED(h->region_info(c, 1, 0));
+  REFUSED(h->region_end(c, none));
+  REFUSED(h->region_argument(c, &t, str("a"), &y));
+  REFUSED(h->region_copy(c, 12345, none, none, &y));
+  REFUSED(h->region_copy(c, 1, one, none, &y));
+  REFUSED(h->region_begin(c, str("r"), 0));
+  memset(&d, 0, sizeof d);
+  d.struct_size = sizeof d;
+  d.dialect = str("tflite");
+  d.op = str("ABS");
+  d.inputs = one;
+  d.output_count = 1;
+  d.region_names.data = &name;
+  d.regions.data = &r;
+  d.region_names.size = 1;
+  REFUSED(h->emit(c, &d, &y)); /* a name and no region */
+  d.regions.size = 1;
+  r = 1;
+  REFUSED(h->emit(c, &d, &y)); /* the main region */
+  if (h->region_begin(c, str("r"), &r) != GANTRY_OK) not_refused = "region_begin works";
+  REFUSED(h->region_copy(c, r, none, none, &y));
+  REFUSED(h->emit(c, &d, &y)); /* still open */
+  REFUSED(result1(h, c, x));
+}
+
 static gantry_status garbage(const gantry_host* h, gantry_context* c, gantry_node n, const void* data) {
   gantry_value x;
   gantry_type t;
@@ -255,6 +296,7 @@ static gantry_status garbage(const gantry_host* h, gantry_context* c, gantry_nod
   garbage_handles(h, c, n, x);
   garbage_structs(h, c, n, x);
   garbage_constants(h, c);
+  garbage_regions(h, c, n, x);
   REFUSED(h->set_results(c, none));
   REFUSED(h->set_results(c, many));
   REFUSED(result1(h, c, 0));

@@ -187,6 +187,61 @@ static gantry_status twice(const gantry_host* h, gantry_context* c, gantry_node 
 /* ---- the descriptor ---- */
 
 #define KEY(dialect, domain, op, min, max) {STR(dialect), STR(domain), STR(op), min, max}
+/* Wrap(x) {body} = WRAP(x) whose subgraph has x and what the body captures as arguments, and gives NEG of the body's
+ * result.  With `data`, it declines with a region half made. */
+static gantry_status wrap(const gantry_host* h, gantry_context* c, gantry_node n, const void* data) {
+  static const gantry_str name = STR("inside");
+  gantry_region body, inside;
+  gantry_region_info info;
+  gantry_value_info x_info;
+  gantry_value x, old_values[2], args[2], y;
+  gantry_values results = {&y, 1}, from = {old_values, 0}, to = {args, 0};
+  gantry_type t;
+  gantry_op_desc d;
+  uint64_t i;
+  CALL(operand(h, c, n, &x));
+  if (h->node_region(c, n, str("nobody"), &body) != GANTRY_ABSENT) return GANTRY_ERROR;
+  CALL(h->node_region(c, n, str("body"), &body));
+  memset(&info, 0, sizeof info);
+  info.struct_size = sizeof info;
+  CALL(h->region_info(c, body, &info));
+  if (info.inputs.size != 1 || info.captures.size != 1 || info.outputs.size != 1) return GANTRY_ERROR;
+  memset(&x_info, 0, sizeof x_info);
+  x_info.struct_size = sizeof x_info;
+  CALL(h->value_info(c, x, &x_info));
+  memset(&t, 0, sizeof t);
+  t.struct_size = sizeof t;
+  t.dtype = x_info.dtype;
+  t.rank = x_info.rank;
+  t.dims = x_info.dims;
+  old_values[0] = info.inputs.data[0];
+  old_values[1] = info.captures.data[0];
+  from.size = to.size = 2;
+  CALL(h->region_begin(c, str("made"), &inside));
+  for (i = 0; i < 2; ++i) CALL(h->region_argument(c, &t, str("arg"), &args[i]));
+  CALL(h->region_copy(c, body, from, to, &y));
+  CALL(emit1(h, c, "tflite", "", "NEG", y, &y));
+  if (data) {
+    (void)h->message(c, GANTRY_REASON, str("half made"));
+    return GANTRY_DECLINED;
+  }
+  CALL(h->region_end(c, results));
+  args[0] = x;
+  args[1] = info.captures.data[0];
+  memset(&d, 0, sizeof d);
+  d.struct_size = sizeof d;
+  d.dialect = str("tflite");
+  d.op = str("WRAP");
+  d.inputs = to;
+  d.output_count = 1;
+  d.output_types = &t;
+  d.region_names.data = &name;
+  d.regions.data = &inside;
+  d.region_names.size = d.regions.size = 1;
+  CALL(h->emit(c, &d, &y));
+  return result1(h, c, y);
+}
+
 #define CONVERTER(op, fn) {sizeof(gantry_converter), 0, KEY("onnx", "org.test", op, 1, 0), STR("tflite"), fn, 0}
 #define UPGRADE(op, fn) {sizeof(gantry_converter), 0, KEY("onnx", "org.test", op, 1, 1), STR("onnx"), fn, 0}
 #define OPERATOR(dialect, domain, opname, min, max, fold_fn, rank, types) \
@@ -204,6 +259,8 @@ static const gantry_converter converters[] = {
     CONVERTER("Constant", constant),
     CONVERTER("Attrs", attributes),
     CONVERTER("Deep", deep),
+    CONVERTER("Wrap", wrap),
+    {sizeof(gantry_converter), 0, KEY("onnx", "org.test", "HalfWrap", 1, 0), STR("tflite"), wrap, "half"},
     UPGRADE("New", old),
     UPGRADE("Again", again),
 };
@@ -226,9 +283,9 @@ static const gantry_option options[] = {
     {sizeof(gantry_option), GANTRY_ATTR_FLOAT, 0, 0, STR("ratio"), STR("0.5"), STR("A fraction")},
     {sizeof(gantry_option), GANTRY_ATTR_STRING, 0, 0, STR("word"), STR("\"hello\""), STR("A text")},
 };
-static const gantry_converter* const converter_list[] = {&converters[0], &converters[1], &converters[2],
-                                                         &converters[3], &converters[4], &converters[5],
-                                                         &converters[6], &converters[7]};
+static const gantry_converter* const converter_list[] = {&converters[0], &converters[1], &converters[2], &converters[3],
+                                                         &converters[4], &converters[5], &converters[6], &converters[7],
+                                                         &converters[8], &converters[9]};
 static const gantry_pattern* const pattern_list[] = {&patterns[0], &patterns[1]};
 static const gantry_operator* const operator_list[] = {&operators[0], &operators[1], &operators[2],
                                                        &operators[3], &operators[4], &operators[5]};
