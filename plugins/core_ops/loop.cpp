@@ -61,7 +61,8 @@ Value shape_operand(const Emit& emit, const Dims& dims, const std::vector<Value>
 
 Value marked_dynamic(const Emit& emit, const Value& v, const Value& counter) {
   const Value zero = emit.op("MINIMUM", {counter, emit.constant<std::int32_t>({}, {0})});
-  return reshape_like(emit, v, emit.op("MAXIMUM", {shape_of(emit, v), zero}), v.type());
+  const Value all = emit.add(shape_of(emit, v), zero);
+  return emit.ops("SLICE", 1, {v, emit.i32(Dims(static_cast<std::size_t>(v.rank()), 0)), all}, {}, {v.type()})[0];
 }
 
 Value own_copy(const Emit& emit, const Value& v) {

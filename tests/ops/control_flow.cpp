@@ -98,6 +98,13 @@ TEST(ControlFlow, Loop) {
        "n = Constant<value_int = 12>() y = Loop<body = b (int64 i, bool g, float[k,3] v) => (bool h, float[l,3] u) "
        "{ h = Identity(g) u = Concat<axis = 0>(v, x) }>(n, , x)",
        "float[] y"});
+  // One that begins empty and grows by one row.
+  rows.push_back(
+      {13, "float[2,3] x", "",
+       "n = Constant<value_int = 12>() e = Constant<value = float[0,3] {}>() zs = Constant<value_ints = [0]>() "
+       "a = ReduceSum<keepdims = 1>(x, zs) y = Loop<body = b (int64 i, bool g, float[k,3] v) => (bool h, "
+       "float[l,3] u) { h = Identity(g) u = Concat<axis = 0>(v, a) }>(n, , e)",
+       "float[] y"});
   // Scalars and integers collected.
   rows.push_back(
       {13, "float[2,3] x", "",
