@@ -50,6 +50,7 @@ typedef struct gantry_ints { const int64_t* data; uint64_t size; } gantry_ints;
 typedef struct gantry_floats { const float* data; uint64_t size; } gantry_floats;
 typedef struct gantry_values { const gantry_value* data; uint64_t size; } gantry_values;
 typedef struct gantry_bytes { const void* data; uint64_t size; } gantry_bytes;
+typedef struct gantry_regions { const gantry_region* data; uint64_t size; } gantry_regions;
 
 /* Element types. */
 typedef uint32_t gantry_dtype;
@@ -134,6 +135,16 @@ typedef struct gantry_type {
   gantry_strs symbols;         /* empty, or rank entries */
 } gantry_type;
 
+typedef struct gantry_region_info {
+  uint32_t struct_size;
+  uint32_t node_count;         /* nodes in it, with those of regions inside */
+  gantry_str name;
+  gantry_values inputs;
+  gantry_values outputs;
+  gantry_values captures;      /* values of outside that it, or a region inside, uses; in order of first use, without
+                                  constants, which may be used anywhere */
+} gantry_region_info;
+
 /* ---- what a plugin asks for ------------------------------------------------------------------------------------ */
 
 /* A node to be made. It goes right before the node that the call is about, in that node's region. */
@@ -147,6 +158,8 @@ typedef struct gantry_op_desc {
   uint64_t output_count;
   const gantry_type* output_types; /* null: inferred by the operator's definition; else output_count of them */
   gantry_str name;             /* "" = that of the node that the call is about */
+  gantry_strs region_names;    /* of its subgraphs, one for each of `regions`; may repeat */
+  gantry_regions regions;      /* made with region_begin, ended, and not yet another node's */
 } gantry_op_desc;
 
 /* A constant made from another without touching its elements: carried out when the file is written. */
@@ -212,6 +225,22 @@ typedef struct gantry_host {
   /* Reading a file (gantry_format). Names of inputs are distinct, those of outputs too. */
   gantry_status (*add_input)(gantry_context*, gantry_str name, const gantry_type*, gantry_value* out);
   gantry_status (*add_output)(gantry_context*, gantry_str name, gantry_value);
+  /* Regions. A converter builds one from nothing, or copies what is in a region of the node that it converts, or both;
+   * then emit gives it to a node. Between region_begin and region_end emit makes nodes at the end of that region; begins
+   * nest. Nodes in a region may use what is known where the region's node will stand: whether the target can say that
+   * is the converter's business (TFLite cannot: there every value from outside must be an operand and an argument). */
+  gantry_status (*node_region)(gantry_context*, gantry_node, gantry_str name, gantry_region* out); /* or GANTRY_ABSENT */
+  gantry_status (*region_info)(gantry_context*, gantry_region, gantry_region_info* out);
+  gantry_status (*region_begin)(gantry_context*, gantry_str name, gantry_region* out);
+  /* An argument of the region begun last. */
+  gantry_status (*region_argument)(gantry_context*, const gantry_type*, gantry_str name, gantry_value* out);
+  /* Ends the region begun last, with these results. */
+  gantry_status (*region_end)(gantry_context*, gantry_values results);
+  /* Copies the nodes of a region, with regions inside, to where emit makes nodes now. For each i, old_values[i] becomes
+   * new_values[i], whose type must say at least as much: every input of the region, and any captures. `results` gets a
+   * value for each output of the region. The region itself stays as it is. */
+  gantry_status (*region_copy)(gantry_context*, gantry_region, gantry_values old_values, gantry_values new_values,
+                               gantry_value* results);
 } gantry_host;
 
 /* ---- what a plugin brings -------------------------------------------------------------------------------------- */
