@@ -123,6 +123,8 @@ bool read_grains(const Graph& g, const Node& n, Binding& b, const OperandPattern
   for (const auto& [role, source] : p.roles) {
     // An axis of size 1 is written nowhere for sure, so it cannot be named.
     if ((role == "pick" || role == "drop") && one_sized(g, n, source)) return false;
+    // The shape of a runtime index is part of the result's: it must not be written with more ones.
+    if (role == "pick" && n.inputs.size() > 1 && !g.value(n.input(1)).is_constant()) return false;
     if (role == "axis" && !grain_of_axis(g, n, b, source, false)) return false;
     if ((role == "pick" || role == "drop") && !grain_of_axis(g, n, b, source, true)) return false;
     if (role == "axes" && !read_source(g, n, source)) return false;
@@ -293,6 +295,9 @@ std::vector<int> kept_axes(const Graph& g, const Node& n, const OperandPattern& 
 
 std::optional<Binding> bind(const Graph& g, const Node& n, const Rule* rule) {
   if (!rule || !n.regions.empty()) return std::nullopt;
+  if (n.op.is("tflite", "GATHER") && n.inputs.size() > 1 && !g.value(n.input(1)).is_constant() &&
+      rank_of(g, n.input(1)) == 0)
+    return std::nullopt;
   for (const Variant& v : rule->variants) {
     if (v.fixed) return std::nullopt;
     if (auto b = bind_variant(g, n, v)) return b;

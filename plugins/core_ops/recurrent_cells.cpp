@@ -82,6 +82,10 @@ std::vector<CellActivation> cell_activations(const Node& node, std::size_t direc
                                      [&](const Known& k) { return lower(k.name) == lower(name); });
     decline_if(known == std::end(kKnown), "the activation ", name);
     CellActivation f{std::string(known->name), known->default_alpha, known->default_beta};
+    // Affine and ScaledTanh have no defaults in the specification.
+    decline_if(f.name == "ThresholdedRelu" && a >= alphas.size(), "the activation ThresholdedRelu without its alpha");
+    decline_if((f.name == "Affine" || f.name == "ScaledTanh") && (a >= alphas.size() || b >= betas.size()),
+               "the activation ", f.name, " without its alpha and beta");
     if (known->alpha && a < alphas.size()) f.alpha = alphas[a++];
     if (known->beta && b < betas.size()) f.beta = betas[b++];
     all.push_back(f);

@@ -46,8 +46,7 @@ TEST(Recurrent, Attributes) {
   rows.push_back(layer(kOps[1], 1, ", linear_before_reset = 1"));
   rows.push_back(layer(kOps[1], 2, ", linear_before_reset = 1, clip = 0.5"));
   rows.push_back(layer(kOps[2], 1, ", input_forget = 1"));
-  for (const char* f : {"Relu", "Tanh", "Sigmoid", "Softsign", "Softplus", "LeakyRelu", "ThresholdedRelu", "Elu",
-                        "Affine", "ScaledTanh", "HardSigmoid"})
+  for (const char* f : {"Relu", "Tanh", "Sigmoid", "Softsign", "Softplus", "LeakyRelu", "Elu", "HardSigmoid"})
     rows.push_back(layer(kOps[0], 1, std::string(", activations = [\"") + f + "\"]"));
   rows.push_back(layer(kOps[0], 2,
                        ", activations = [\"LeakyRelu\", \"ScaledTanh\"], activation_alpha = [0.2, 0.7], "
