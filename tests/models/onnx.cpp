@@ -169,8 +169,8 @@ TEST(OnnxForms, SeveralOpenDimensionsAreRightToo) {
 }
 
 TEST(OnnxForms, SubgraphsAreRight) {
-  const Report report = round_trip(kHead + "(bool c, float[1,4,5,2] x) => (float[1,4,5,2] z)" + kWeights +
-                                   "{ z = If(c) <then_branch = t () => (float[1,4,5,2] y) {" + kTwoConvolutions +
+  const Report report = round_trip(kHead + "(bool first, float[1,4,5,2] x) => (float[1,4,5,2] z)" + kWeights +
+                                   "{ z = If(first) <then_branch = t () => (float[1,4,5,2] y) {" + kTwoConvolutions +
                                    "}, else_branch = e () => (float[1,4,5,2] o) { o = Neg(x) }> }");
   EXPECT_EQ(report.target_ops.at("If"), 1u);
 }
