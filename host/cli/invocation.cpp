@@ -103,8 +103,7 @@ Status Invocation::merge_options() {
   if (args.has("--io-layout")) GANTRY_TRY(config.set("layout.io", std::string(args.get("--io-layout")), "--io-layout"));
   if (args.has("--strict-types")) GANTRY_TRY(config.set("convert.strict_types", true, "--strict-types"));
   if (args.has("--allow-custom")) GANTRY_TRY(config.set("convert.allow_custom", true, "--allow-custom"));
-  if (args.has("--allow-random"))
-    GANTRY_TRY(config.merge_setting("plugins.\"org.gantry.core-ops\".allow_random=true"));
+  if (args.has("--allow-random")) GANTRY_TRY(config.merge_setting("plugins.\"org.gantry.core-ops\".allow_random=true"));
   if (args.has("--verify")) GANTRY_TRY(config.set("convert.verify", true, "--verify"));
   for (const std::string flag : {"--atol", "--rtol"}) {
     if (!args.has(flag)) continue;

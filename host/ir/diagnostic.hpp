@@ -51,7 +51,7 @@ enum class Code : std::uint16_t {
   warn_precision = 1001,      // computed in another type than the source says
   warn_custom = 1002,         // a custom operator is left in the output
   warn_ignored = 1003,        // something of the source has no meaning in the target and was dropped
-  warn_plugin = 1004,         // a plugin or manifest was skipped
+  warn_plugin = 1004,         // a plugin or manifest was skipped, a plugin that options name is missing, or one warns
 };
 
 struct Diagnostic {

@@ -66,7 +66,7 @@ struct Operator {
   enum class Kind : std::uint8_t { input, output, node } kind = Kind::node;
   /// Position of an input that is a value of an outer region, and of an output that is for the regions of `node`.
   static constexpr std::size_t kCaptured = static_cast<std::size_t>(-1);
-  int channel_axis = -1;  // of an input or output that may be stored with its channels elsewhere
+  int channel_axis = -1;          // of an input or output that may be stored with its channels elsewhere
   NodeId node;                    // of an output: whose regions see the value
   const Variant* rule = nullptr;  // null: fixed
   std::vector<Label> labels;

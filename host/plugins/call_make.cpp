@@ -154,8 +154,7 @@ Result<NodeId> Call::add_emitted(const Op& op, const std::vector<ValueId>& opera
                                  const gantry_op_desc& d, const NamedRegions& regions) {
   GANTRY_ASSIGN(const std::string_view given_name, take_text(d.name, "the name of a node"));
   const std::string_view name = given_name.empty() ? g_.node(node_).name : given_name;
-  const NodeId n =
-      g_.add_node(place(), op, operands, static_cast<std::size_t>(d.output_count), Attrs(attrs), name);
+  const NodeId n = g_.add_node(place(), op, operands, static_cast<std::size_t>(d.output_count), Attrs(attrs), name);
   nodes_.push_back(n);
   for (const auto& [attribute, r] : regions) g_.move_region(r, n, attribute);
   if (Status s = set_emitted_types(n, d); !s.ok()) {

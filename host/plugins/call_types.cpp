@@ -31,8 +31,8 @@ Result<ValueId> Call::converted(ValueId v, DType to, bool bits) {
   Type type = value.type;
   type.dtype = to;
   const std::array operands = {v};
-  const NodeId n = g_.add_node(place(), Op{"tflite", "", bits ? "BITCAST" : "CAST", 1}, operands, 1,
-                               std::move(attrs), g_.node(node_).name);
+  const NodeId n = g_.add_node(place(), Op{"tflite", "", bits ? "BITCAST" : "CAST", 1}, operands, 1, std::move(attrs),
+                               g_.node(node_).name);
   nodes_.push_back(n);
   const ValueId result = g_.node(n).outputs[0];
   g_.set_type(result, std::move(type));
