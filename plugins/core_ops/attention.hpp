@@ -57,16 +57,7 @@ inline Value additive_mask(const Emit& emit, const Value& mask) {
 
 /// 0, 1, ... along an axis of `v` as int32: a constant where the size is known, RANGE otherwise.
 inline Value positions_along(const Emit& emit, const Value& v, int axis) {
-  const std::int64_t n = v.dim(axis);
-  if (n >= 0) {
-    std::vector<std::int32_t> at(static_cast<std::size_t>(n));
-    std::iota(at.begin(), at.end(), 0);
-    return emit.constant<std::int32_t>({n}, at);
-  }
-  const Value shape = emit.op("SHAPE", {v}, {{"out_type", "INT32"}});
-  const Value size = emit.op("SLICE", {shape, emit.i32({axis}), emit.i32({1})});
-  const auto number = [&](int k) { return emit.constant<std::int32_t>({}, {k}); };
-  return emit.op("RANGE", {number(0), emit.reshape(size, {}), number(1)});
+  return counting(emit, extent_of(emit, v, axis));
 }
 
 /// Which keys a query sees, by position alone: key <= query + offset where causal, and a window around it.

@@ -12,11 +12,6 @@ DType carrier_of(DType t);
 Value bitcast(const Emit& emit, const Value& v, DType to);
 inline Value carried(const Emit& emit, const Value& v) { return bitcast(emit, v, carrier_of(v.dtype())); }
 
-/// float16 as float32, in which the kernels compute.
-inline Value half_as_float(const Emit& emit, const Value& v) {
-  return v.dtype() == DType::float16 ? emit.cast(v, DType::float32) : v;
-}
-
 /// Numbers whose descending order, by TOPK_V2, is the descending (largest) or ascending order of `x`; equal stay equal.
 Value sort_key(const Emit& emit, const Value& x, bool largest);
 

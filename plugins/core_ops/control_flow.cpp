@@ -54,10 +54,10 @@ Region branch(const Emit& emit, const Region& from, const std::vector<Value>& ca
     for (std::size_t i = 0; i < results.size(); ++i) {
       Value& r = results[i];
       // IF gives each output memory of its own: none may be an argument, or the same as one before.
-      if (r.constant() || std::find(args.begin(), args.end(), r) != args.end() ||
-          std::find(results.begin(), results.begin() + static_cast<std::ptrdiff_t>(i), r) !=
-              results.begin() + static_cast<std::ptrdiff_t>(i))
-        r = r.constant() ? r : own_copy(emit, r);
+      const auto here = results.begin() + static_cast<std::ptrdiff_t>(i);
+      const bool taken =
+          std::find(args.begin(), args.end(), r) != args.end() || std::find(results.begin(), here, r) != here;
+      if (taken && !r.constant()) r = own_copy(emit, r);
       decline_if(r.dtype() != types[i].dtype, "the branches give different types");
     }
     return results;

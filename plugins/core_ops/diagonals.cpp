@@ -1,4 +1,5 @@
-// Operators that know where an element stands: Trilu, EyeLike, Hardmax, CumProd. Operators: ONNX operator specification.
+// Operators that know where an element stands: Trilu, EyeLike, Hardmax, CumProd. Operators: ONNX operator
+// specification.
 #include <algorithm>
 
 #include "integers.hpp"

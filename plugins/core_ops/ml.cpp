@@ -25,10 +25,6 @@ Value vector_of(const Emit& emit, const std::vector<float>& v) {
   return emit.constant<float>({static_cast<std::int64_t>(v.size())}, v);
 }
 
-Value numbers_of(const Emit& emit, const Value& x) {
-  return is_float(x.dtype()) ? in_float32(emit, x) : emit.cast(x, DType::float32);
-}
-
 }  // namespace
 
 /// 1 where x > threshold, else 0.

@@ -7,9 +7,13 @@ namespace core_ops {
 
 inline constexpr Domain kMl = onnx_domain("ai.onnx.ml");
 
-/// Any number as float32, rows first: a vector is one row.
+/// Any number as float32.
+inline Value numbers_of(const Emit& emit, const Value& x) {
+  return is_float(x.dtype()) ? in_float32(emit, x) : emit.cast(x, DType::float32);
+}
+/// The same as rows: a vector is one.
 inline Value ml_rows(const Emit& emit, const Value& x) {
-  const Value v = is_float(x.dtype()) ? in_float32(emit, x) : emit.cast(x, DType::float32);
+  const Value v = numbers_of(emit, x);
   decline_if(v.rank() != 1 && v.rank() != 2, "an operand of rank ", v.rank());
   return v.rank() == 1 ? insert_axis(emit, v, 0) : v;
 }

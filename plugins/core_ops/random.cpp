@@ -1,6 +1,7 @@
 // Random numbers. TFLite's generator is another than the source's, so results differ each time: only where the user
 // allows it. Operators: ONNX operator specification.
 #include "floats.hpp"
+#include "runtime.hpp"
 
 namespace core_ops {
 
@@ -18,11 +19,6 @@ void must_be_allowed(const Emit& emit) {
 Attributes seeds(const Node& node) {
   const auto seed = static_cast<std::int64_t>(node.attr("seed", 0.0f));
   return {{"seed", seed}, {"seed2", seed}};
-}
-
-/// A shape operand: constant where it is known, SHAPE of the value otherwise.
-Value shape_of(const Emit& emit, const Value& v) {
-  return v.is_static() ? emit.i32(v.dims()) : emit.op("SHAPE", {v}, {{"out_type", "INT32"}});
 }
 
 DType wanted(const Node& node, DType otherwise) {
