@@ -34,11 +34,12 @@ Value ascending_order(const Emit& emit, const Value& keys, const Extent& rows) {
   const std::int64_t columns = keys.dim(1);
   const Value n = rows.scalar(emit);
   if (columns == 1) return top_k(emit, flat(emit, keys), n).indices;
-  const auto column = emit.ops("UNPACK", static_cast<std::size_t>(columns), {emit.transpose(keys, {1, 0})},
-                               {{"num", columns}, {"axis", 0}});
+  const Value by_column = emit.transpose(keys, {1, 0});
   Value order;
-  for (std::size_t c = column.size(); c-- > 0;) {
-    const Value key = order ? pick(emit, column[c], order) : column[c];
+  for (std::int64_t c = columns; c-- > 0;) {
+    const Value column =
+        emit.op("GATHER", {by_column, emit.scalar(DType::int32, static_cast<double>(c))}, {{"axis", 0}});
+    const Value key = order ? pick(emit, column, order) : column;
     const Value next = top_k(emit, key, n).indices;
     order = order ? pick(emit, order, next) : next;
   }

@@ -86,6 +86,7 @@ GANTRY_DEFINE(tflite, "UNSORTED_SEGMENT_SUM", layout("fixed: places are data"), 
 GANTRY_DEFINE(tflite, "NON_MAX_SUPPRESSION_V4", layout("fixed: boxes are data"), infer(infer_suppression))
 GANTRY_DEFINE(tflite, "REVERSE_SEQUENCE", layout("fixed: names two axes"), infer(infer_like_first),
               limits(types(DType::float32, DType::uint8, DType::int16, DType::int32, DType::int64)))
-GANTRY_DEFINE(tflite, "UNPACK", layout("fixed: drops an axis"), infer(infer_unpack))
+GANTRY_DEFINE(tflite, "UNPACK", layout("fixed: drops an axis"), infer(infer_unpack),
+              limits(types(DType::float32, DType::int8, DType::uint8, DType::int16, DType::int32, DType::boolean)))
 GANTRY_DEFINE(tflite, "LOCAL_RESPONSE_NORMALIZATION", layout("n h w C! -> n h w C!"), infer(infer_like_first),
               limits(rank(4, 4), types(DType::float32)))
