@@ -119,12 +119,23 @@ bool one_sized(const Graph& g, const Node& n, const Source& s) {
   return at && size_of(g, n.input(0), *at) == 1;
 }
 
+/// Whether all operands and results have size 1 along the axis, so that none of them has a dimension for it.
+bool vanishes(const Graph& g, const Node& n, const Source& s) {
+  const auto axis = read_source(g, n, s);
+  if (!axis || axis->size() != 1) return false;
+  const std::size_t rank = rank_of(g, n.output(0));
+  const auto at = normal_axis((*axis)[0], rank);
+  const auto is_one = [&](ValueId v) { return !v || rank_of(g, v) != rank || size_of(g, v, *at) == 1; };
+  return at && std::ranges::all_of(n.inputs, is_one) && std::ranges::all_of(n.outputs, is_one);
+}
+
 bool read_grains(const Graph& g, const Node& n, Binding& b, const OperandPattern& p) {
   for (const auto& [role, source] : p.roles) {
     // An axis of size 1 is written nowhere for sure, so it cannot be named.
     if ((role == "pick" || role == "drop") && one_sized(g, n, source)) return false;
     // The shape of a runtime index is part of the result's: it must not be written with more ones.
     if (role == "pick" && n.inputs.size() > 1 && !g.value(n.input(1)).is_constant()) return false;
+    if (role == "axis" && vanishes(g, n, source)) return false;
     if (role == "axis" && !grain_of_axis(g, n, b, source, false)) return false;
     if ((role == "pick" || role == "drop") && !grain_of_axis(g, n, b, source, true)) return false;
     if (role == "axes" && !read_source(g, n, source)) return false;

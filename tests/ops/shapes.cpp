@@ -156,5 +156,23 @@ TEST(Operators, TwoSpellingsAreOneThing) {
   EXPECT_EQ(old_form, new_form);
 }
 
+TEST(Shapes, AxesOfSizeOne) {
+  std::vector<Row> rows;
+  for (const char* axis : {"0", "1", "2"}) {
+    const std::string at = std::string("<axis = ") + axis + ">";
+    const std::string a = std::string("a = Constant<value_int = ") + axis + ">() ";
+    for (const char* x : {"float[1,1,1] x", "float[1,3,1] x", "float[2,1,4] x"}) {
+      rows.push_back({18, x, "", a + "y = CumSum(x, a)"});
+      rows.push_back({18, x, "", "y = Concat" + at + "(x)"});
+      rows.push_back({18, x, "", "y = Concat" + at + "(x, x)"});
+      rows.push_back({18, x, "", "n = Constant<value_int = 0>() y = Gather" + at + "(x, n)"});
+      rows.push_back({18, x, "", "y = ArgMax" + at + "(x)", "int64[] y"});
+      rows.push_back({18, x, "", "y = Softmax" + at + "(x)"});
+    }
+    rows.push_back({18, "float[1,1,1] x", "", "n = Constant<value_ints = [1]>() y = Split" + at + "(x, n)"});
+  }
+  expect_equal(rows);
+}
+
 }  // namespace
 }  // namespace gantry::test
