@@ -2,7 +2,8 @@
 // spelled out over reductions, in the source's own layout. Operators: ONNX operator specification, ai.onnx.
 #include <cmath>
 
-#include "common.hpp"
+#include "carrier.hpp"
+#include "extent.hpp"
 
 namespace core_ops {
 namespace {
@@ -100,6 +101,41 @@ GANTRY_CONVERT(onnx, "InstanceNormalization", since(6), to(tflite)) {
   const Moments m = moments(emit, x, axes_from(2, x.rank()), node.attr("epsilon", 1e-5f));
   const Value scaled = emit.mul(emit.mul(m.centered, m.inv_std), along_channels(emit, node.in(1), x.rank()));
   return emit.add(scaled, along_channels(emit, node.in(2), x.rank()));
+}
+
+/// Channels in groups, each normalised over its channels and the spatial axes; scale and bias a channel, or (before
+/// opset 21) a group.
+GANTRY_CONVERT(onnx, "GroupNormalization", since(18), to(tflite)) {
+  const Value x = half_as_float(emit, node.in(0));
+  const Dims dims = x.dims();
+  const auto groups = node.attr<std::int64_t>("num_groups");
+  const int rank = x.rank();
+  decline_if(rank < 3 || dims[1] < 1 || groups < 1 || dims[1] % groups, groups, " groups of ", text(dims));
+  Extents split = extents_of(emit, x, 0, rank);
+  split[1] = groups;
+  split.insert(split.begin() + 2, dims[1] / groups);
+  // [n, groups, c / groups, spatial as one]: the kernels take no rank 6 and up.
+  const Extent pixels = product(emit, Extents(split.begin() + 3, split.end()));
+  const Moments m = moments(emit, reshape_to(emit, x, {split[0], groups, dims[1] / groups, pixels}), {2, 3},
+                            node.attr("epsilon", 1e-5f));
+  Value y = emit.mul(m.centered, m.inv_std);
+  const auto per_channel = [&](std::size_t i) {
+    const Value v = half_as_float(emit, node.in(i));
+    return emit.reshape(v, v.dim(0) == dims[1] ? Dims{groups, dims[1] / groups, 1} : Dims{groups, 1, 1});
+  };
+  y = emit.add(emit.mul(y, per_channel(1)), per_channel(2));
+  return emit.cast(reshape_to(emit, y, extents_of(emit, x, 0, rank)), node.in(0).dtype());
+}
+
+/// (x - mean) / (standard deviation + 1e-9) over axes, by default batch and spatial ones.
+GANTRY_CONVERT(onnx, "MeanVarianceNormalization", since(9), to(tflite)) {
+  const Value x = half_as_float(emit, node.in(0));
+  Dims axes = node.attr("axes", Dims{0, 2, 3});
+  for (std::int64_t& a : axes) a = normalize_axis(a, x.rank());
+  const Value at = emit.i32(axes);
+  const Value centered = emit.sub(x, emit.op("MEAN", {x, at}, {{"keep_dims", true}}));
+  const Value variance = emit.op("MEAN", {emit.mul(centered, centered), at}, {{"keep_dims", true}});
+  return emit.cast(emit.div(centered, emit.add(emit.op("SQRT", {variance}), 1e-9)), node.in(0).dtype());
 }
 
 }  // namespace core_ops

@@ -1,10 +1,9 @@
 // Pools of 1, 2 and 3 spatial axes, and global pools. Operators: ONNX operator specification, MaxPool, AveragePool,
 // Global*.
+#include "pool.hpp"
+
 #include <algorithm>
 #include <limits>
-
-#include "runtime.hpp"
-#include "window.hpp"
 
 namespace core_ops {
 namespace {
@@ -36,12 +35,7 @@ Value pool_valid(const Emit& emit, std::string_view op, const Value& x, const Wi
   return reshape_to(emit, depth, {n, extent_of(emit, depth, 1), h, wide, c});
 }
 
-struct Pool {
-  Window window;
-  Value x;  // channels-last
-  Dims spatial;
-  int rank = 0;
-};
+Value channels_last(const Emit& emit, const Pool& p) { return emit.transpose(p.x, to_channels_last(p.rank)); }
 
 Pool read_pool(const Node& node, const Emit& emit) {
   Pool p;
@@ -50,12 +44,14 @@ Pool read_pool(const Node& node, const Emit& emit) {
   const Dims dims = node.in(0).dims();
   p.spatial.assign(dims.begin() + 2, dims.end());
   p.window = read_window(node, node.attr<Dims>("kernel_shape"), p.spatial);
-  for (std::int64_t d : p.window.dilations) decline_if(d != 1, "TFLite's pools have no dilation");
-  p.x = emit.transpose(node.in(0), to_channels_last(p.rank));
+  p.x = emit.cast(node.in(0), node.in(0).dtype() == DType::float16 ? DType::float32 : computed_in(node.in(0).dtype()));
   return p;
 }
 
-/// Elements that one window covers along axis i, for each window: padding counts only if `with_padding`, and what
+/// Whether TFLite's pools can do it: float32, no dilation. Others are reduced axis by axis.
+bool is_plain(const Pool& p) { return p.x.dtype() == DType::float32 && !p.window.dilated(); }
+
+/// Elements that one window reads along axis i, for each window: padding counts only if `with_padding`, and what
 /// ceil_mode adds beyond it never does.
 std::vector<double> coverage(const Pool& p, std::size_t i, std::int64_t declared_end, bool with_padding) {
   const Window& w = p.window;
@@ -63,17 +59,24 @@ std::vector<double> coverage(const Pool& p, std::size_t i, std::int64_t declared
   const std::int64_t hi = w.begin[i] + p.spatial[i] + (with_padding ? declared_end : 0);
   std::vector<double> counts;
   for (std::int64_t o = 0, n = window_count(w, i, p.spatial[i]); o < n; ++o) {
-    const std::int64_t start = o * w.strides[i];
-    counts.push_back(static_cast<double>(std::min(start + w.kernel[i], hi) - std::max(start, lo)));
+    std::int64_t read = 0;
+    for (std::int64_t k = 0; k < w.kernel[i]; ++k) {
+      const std::int64_t at = o * w.strides[i] + k * w.dilations[i];
+      if (at >= lo && at < hi) ++read;
+    }
+    decline_if(read == 0, "a window of an AveragePool lies in the padding");
+    counts.push_back(static_cast<double>(read));
   }
   return counts;
 }
 
-/// Mean over whole windows of the zero-padded value times window size / covered elements, as a constant [1, out..., 1].
-Value correct_counts(const Emit& emit, const Value& y, const Pool& p, const Dims& declared_end, bool with_padding) {
+/// Mean over whole windows of the zero-padded value times window size / read elements, as a constant [1, out..., 1], or
+/// [out...] if channels are first.
+Value correct_counts(const Emit& emit, const Value& y, const Pool& p, const Dims& declared_end, bool with_padding,
+                     bool channels_first) {
   const std::size_t n = p.window.axes();
   std::vector<double> factor{1};
-  Dims dims{1};
+  Dims dims(channels_first ? 0 : 1, 1);
   bool plain = true;
   for (std::size_t i = 0; i < n; ++i) {
     const std::vector<double> counts = coverage(p, i, declared_end[i], with_padding);
@@ -86,24 +89,24 @@ Value correct_counts(const Emit& emit, const Value& y, const Pool& p, const Dims
     factor = next;
     dims.push_back(static_cast<std::int64_t>(counts.size()));
   }
-  dims.push_back(1);
+  if (!channels_first) dims.push_back(1);
   return plain ? y : emit.mul(y, emit.numbers(y.dtype(), dims, factor));
 }
 
 /// The mean where sizes are not known: the same pool over ones says which part of each window counts.
-Value average_open(const Emit& emit, const Pool& p, bool with_padding) {
-  const OpenPadding padding = open_padding(emit, p.x, p.window);
+Value average_open(const Emit& emit, const Pool& p, const Value& x, bool with_padding) {
+  const OpenPadding padding = open_padding(emit, x, p.window);
   Extents spatial{1};
   for (std::size_t i = 0; i < p.window.axes(); ++i) {
-    const Extent n = extent_of(emit, p.x, static_cast<int>(i) + 1);
+    const Extent n = extent_of(emit, x, static_cast<int>(i) + 1);
     spatial.push_back(with_padding ? plus(emit, plus(emit, n, padding.begin[i]), padding.end[i]) : n);
   }
   spatial.emplace_back(1);
-  const Value ones = emit.op("FILL", {vector_of(emit, spatial), emit.scalar(p.x.dtype(), 1)});
+  const Value ones = emit.op("FILL", {vector_of(emit, spatial), emit.scalar(x.dtype(), 1)});
   OpenPadding around = padding;
   if (with_padding) around.begin = around.end = Extents(p.window.axes(), Extent(0));
   const Value counted = pool_valid(emit, "AVERAGE_POOL_2D", pad_open(emit, ones, around, 0), p.window);
-  return emit.div(pool_valid(emit, "AVERAGE_POOL_2D", pad_open(emit, p.x, padding, 0), p.window), counted);
+  return emit.div(pool_valid(emit, "AVERAGE_POOL_2D", pad_open(emit, x, padding, 0), p.window), counted);
 }
 
 /// The padding that the node itself names, without what ceil_mode added.
@@ -114,23 +117,48 @@ Dims padding_end(const Node& node, const Window& w) {
   return Dims(pads.begin() + static_cast<std::ptrdiff_t>(w.axes()), pads.end());
 }
 
-}  // namespace
-
-GANTRY_CONVERT(onnx, "MaxPool", since(1), to(tflite)) {
-  decline_if(node.out_count() > 1 && node.out(1) && node.out(1).use_count() > 0,
-             "TFLite's MAX_POOL_2D gives no indices");
-  const Pool p = read_pool(node, emit);
+Value max_pool(const Emit& emit, const Pool& p) {
+  if (!is_plain(p)) return reduce_windows(emit, "REDUCE_MAX", p.x, p.window, lowest_of(p.x.dtype()));
+  const Value x = channels_last(emit, p);
   Value y;
   if (p.window.axes() == 2 && !p.window.open() && is_same_padding(p.window, p.spatial)) {
-    y = pool2d(emit, "MAX_POOL_2D", p.x, p.window.kernel, p.window.strides, true);
+    y = pool2d(emit, "MAX_POOL_2D", x, p.window.kernel, p.window.strides, true);
   } else {
-    constexpr double kLowest = -std::numeric_limits<double>::infinity();
+    const double lowest = lowest_of(x.dtype());
     const bool open = p.window.open() || p.window.same_upper;
-    const Value padded = open ? pad_open(emit, p.x, open_padding(emit, p.x, p.window), kLowest)
-                              : pad_spatial(emit, p.x, p.window.begin, p.window.end, kLowest);
+    const Value padded = open ? pad_open(emit, x, open_padding(emit, x, p.window), lowest)
+                              : pad_spatial(emit, x, p.window.begin, p.window.end, lowest);
     y = pool_valid(emit, "MAX_POOL_2D", padded, p.window);
   }
-  std::vector<Value> results{emit.transpose(y, to_channels_first(p.rank))};
+  return emit.transpose(y, to_channels_first(p.rank));
+}
+
+/// By TFLite's pool, in its layout.
+Value average_plain(const Node& node, const Emit& emit, const Pool& p, bool with_padding) {
+  const Window& w = p.window;
+  const Value x = channels_last(emit, p);
+  if (w.axes() == 2 && (!with_padding || !(w.padded() || w.same_upper)) && !w.open() && is_same_padding(w, p.spatial))
+    return pool2d(emit, "AVERAGE_POOL_2D", x, w.kernel, w.strides, true);
+  if (!Value::known(p.spatial) && (w.padded() || w.open() || w.same_upper))
+    return average_open(emit, p, x, with_padding);
+  const Value y = pool_valid(emit, "AVERAGE_POOL_2D", pad_spatial(emit, x, w.begin, w.end, 0), w);
+  return w.padded() ? correct_counts(emit, y, p, padding_end(node, w), with_padding, false) : y;
+}
+
+}  // namespace
+
+double lowest_of(DType t) {
+  if (t == DType::int32) return std::numeric_limits<std::int32_t>::lowest();
+  if (t == DType::int64) return static_cast<double>(std::numeric_limits<std::int64_t>::lowest());
+  return -std::numeric_limits<double>::infinity();
+}
+
+GANTRY_CONVERT(onnx, "MaxPool", since(1), to(tflite)) {
+  const Pool p = read_pool(node, emit);
+  const bool indices = node.out_count() > 1 && node.out(1) && node.out(1).use_count() > 0;
+  std::vector<Value> results = indices ? max_pool_with_indices(emit, p, node.attr("storage_order", 0) != 0)
+                                       : std::vector<Value>{max_pool(emit, p)};
+  results[0] = emit.cast(results[0], node.in(0).dtype());
   results.resize(node.out_count());
   return results;
 }
@@ -139,18 +167,13 @@ GANTRY_CONVERT(onnx, "AveragePool", since(7), to(tflite)) {
   const Pool p = read_pool(node, emit);
   const bool with_padding = node.attr("count_include_pad", 0) != 0;
   Value y;
-  if (p.window.axes() == 2 && (!with_padding || !(p.window.padded() || p.window.same_upper)) && !p.window.open() &&
-      is_same_padding(p.window, p.spatial)) {
-    y = pool2d(emit, "AVERAGE_POOL_2D", p.x, p.window.kernel, p.window.strides, true);
-  } else if (!Value::known(p.spatial) && (p.window.padded() || p.window.open() || p.window.same_upper)) {
-    y = average_open(emit, p, with_padding);
+  if (is_plain(p)) {
+    y = emit.transpose(average_plain(node, emit, p, with_padding), to_channels_first(p.rank));
   } else {
-    y = pool_valid(emit, "AVERAGE_POOL_2D", pad_spatial(emit, p.x, p.window.begin, p.window.end, 0), p.window);
-    if (p.window.padded()) {
-      y = correct_counts(emit, y, p, padding_end(node, p.window), with_padding);
-    }
+    y = reduce_windows(emit, "MEAN", p.x, p.window, 0);
+    if (p.window.padded()) y = correct_counts(emit, y, p, padding_end(node, p.window), with_padding, true);
   }
-  return emit.transpose(y, to_channels_first(p.rank));
+  return emit.cast(y, node.in(0).dtype());
 }
 
 namespace {

@@ -130,17 +130,54 @@ Value pad_open(const Emit& emit, const Value& x, const OpenPadding& p, double fi
   return emit.ops("PADV2", 1, {x, table, emit.scalar(x.dtype(), fill)}, {}, {Type{x.dtype(), dims}})[0];
 }
 
-Value pad_spatial(const Emit& emit, const Value& x, const Dims& begin, const Dims& end, double fill) {
-  std::vector<std::int32_t> pads(2, 0);
+namespace {
+
+/// Pads for the spatial axes, which come after `before` others and before `after`.
+Value pad_from(const Emit& emit, const Value& x, const Dims& begin, const Dims& end, double fill, std::size_t before,
+               std::size_t after) {
+  std::vector<std::int32_t> pads(2 * before, 0);
   for (std::size_t i = 0; i < begin.size(); ++i) {
     pads.push_back(static_cast<std::int32_t>(begin[i]));
     pads.push_back(static_cast<std::int32_t>(end[i]));
   }
-  pads.insert(pads.end(), 2, 0);
+  pads.insert(pads.end(), 2 * after, 0);
   if (std::all_of(pads.begin(), pads.end(), [](std::int32_t p) { return p == 0; })) return x;
   const Value table = emit.constant<std::int32_t>({static_cast<std::int64_t>(begin.size()) + 2, 2}, pads);
   if (fill == 0) return emit.op("PAD", {x, table});
   return emit.op("PADV2", {x, table, emit.scalar(x.dtype(), fill)});
+}
+
+}  // namespace
+
+Value pad_spatial(const Emit& emit, const Value& x, const Dims& begin, const Dims& end, double fill) {
+  return pad_from(emit, x, begin, end, fill, 1, 1);
+}
+
+Value reduce_axis(const Emit& emit, std::string_view op, const Value& x, int axis, std::int64_t kernel,
+                  std::int64_t stride, std::int64_t dilation) {
+  if (kernel == 1 && stride == 1) return x;
+  Extents sizes = extents_of(emit, x, 0, x.rank());
+  const std::int64_t n = sizes[static_cast<std::size_t>(axis)].known;
+  decline_if(n < 0, "windows of this kind need known spatial sizes; give input shapes with --shape");
+  const std::int64_t count = (n - (kernel - 1) * dilation - 1) / stride + 1;
+  std::vector<std::int32_t> places;
+  for (std::int64_t o = 0; o < count; ++o)
+    for (std::int64_t k = 0; k < kernel; ++k) places.push_back(static_cast<std::int32_t>(o * stride + k * dilation));
+  const Extent before = product(emit, Extents(sizes.begin(), sizes.begin() + axis)),
+               after = product(emit, Extents(sizes.begin() + axis + 1, sizes.end()));
+  const Value windows =
+      emit.op("GATHER", {reshape_to(emit, x, {before, n, after}), emit.constant<std::int32_t>({count, kernel}, places)},
+              {{"axis", 1}, {"batch_dims", 0}});
+  sizes[static_cast<std::size_t>(axis)] = count;
+  return reshape_to(emit, emit.op(op, {windows, emit.i32({2})}, {{"keep_dims", false}}), sizes);
+}
+
+Value reduce_windows(const Emit& emit, std::string_view op, const Value& x, const Window& w, double fill) {
+  decline_if(w.open() || w.same_upper, "padding needs known sizes; give input shapes with --shape");
+  Value y = pad_from(emit, x, w.begin, w.end, fill, 2, 0);
+  for (std::size_t i = 0; i < w.axes(); ++i)
+    y = reduce_axis(emit, op, y, static_cast<int>(i) + 2, w.kernel[i], w.strides[i], w.dilations[i]);
+  return y;
 }
 
 }  // namespace core_ops

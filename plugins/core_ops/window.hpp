@@ -19,6 +19,11 @@ struct Window {
   std::size_t axes() const { return kernel.size(); }
   /// Extent of the dilated kernel.
   std::int64_t extent(std::size_t i) const { return (kernel[i] - 1) * dilations[i] + 1; }
+  bool dilated() const {
+    for (std::int64_t d : dilations)
+      if (d != 1) return true;
+    return false;
+  }
   bool padded() const {
     for (std::size_t i = 0; i < axes(); ++i)
       if (begin[i] || end[i]) return true;
@@ -47,6 +52,13 @@ struct OpenPadding {
 OpenPadding open_padding(const Emit& emit, const Value& x, const Window& w);
 /// A channels-last value padded by `begin` and `end` + `extra`.
 Value pad_open(const Emit& emit, const Value& x, const OpenPadding& p, double fill);
+
+/// Reduces every window of a channels-first value [n, c, spatial...], axis by axis, by SUM, MEAN or REDUCE_MAX: any
+/// dilation, any number of axes, any type of the reduction. Outside is `fill`.
+Value reduce_windows(const Emit& emit, std::string_view op, const Value& x, const Window& w, double fill);
+/// The same for one axis of any value, without padding: windows of `kernel` elements, `dilation` apart.
+Value reduce_axis(const Emit& emit, std::string_view op, const Value& x, int axis, std::int64_t kernel,
+                  std::int64_t stride, std::int64_t dilation);
 
 /// A channels-last value [n, spatial..., c] padded by begin and end with `fill`.
 Value pad_spatial(const Emit& emit, const Value& x, const Dims& begin, const Dims& end, double fill);
