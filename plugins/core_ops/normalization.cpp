@@ -4,6 +4,7 @@
 
 #include "carrier.hpp"
 #include "extent.hpp"
+#include "floats.hpp"
 
 namespace core_ops {
 namespace {
@@ -106,7 +107,7 @@ GANTRY_CONVERT(onnx, "InstanceNormalization", since(6), to(tflite)) {
 /// Channels in groups, each normalised over its channels and the spatial axes; scale and bias a channel, or (before
 /// opset 21) a group.
 GANTRY_CONVERT(onnx, "GroupNormalization", since(18), to(tflite)) {
-  const Value x = half_as_float(emit, node.in(0));
+  const Value x = in_float32(emit, node.in(0));
   const Dims dims = x.dims();
   const auto groups = node.attr<std::int64_t>("num_groups");
   const int rank = x.rank();
@@ -120,7 +121,7 @@ GANTRY_CONVERT(onnx, "GroupNormalization", since(18), to(tflite)) {
                             node.attr("epsilon", 1e-5f));
   Value y = emit.mul(m.centered, m.inv_std);
   const auto per_channel = [&](std::size_t i) {
-    const Value v = half_as_float(emit, node.in(i));
+    const Value v = in_float32(emit, node.in(i));
     return emit.reshape(v, v.dim(0) == dims[1] ? Dims{groups, dims[1] / groups, 1} : Dims{groups, 1, 1});
   };
   y = emit.add(emit.mul(y, per_channel(1)), per_channel(2));
@@ -129,7 +130,7 @@ GANTRY_CONVERT(onnx, "GroupNormalization", since(18), to(tflite)) {
 
 /// (x - mean) / (standard deviation + 1e-9) over axes, by default batch and spatial ones.
 GANTRY_CONVERT(onnx, "MeanVarianceNormalization", since(9), to(tflite)) {
-  const Value x = half_as_float(emit, node.in(0));
+  const Value x = in_float32(emit, node.in(0));
   Dims axes = node.attr("axes", Dims{0, 2, 3});
   for (std::int64_t& a : axes) a = normalize_axis(a, x.rank());
   const Value at = emit.i32(axes);
