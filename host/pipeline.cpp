@@ -308,6 +308,27 @@ Result<Source> convert_source(const fs::path& input, const PipelineOptions& opti
   return source;
 }
 
+// The same. What the layout engine cannot write, which is a fault of its own, is written as the converters made it.
+Result<Source> convert_source_surely(const fs::path& input, const PipelineOptions& options, PluginRegistry& registry,
+                                     Report& report) {
+  const Report before = report;
+  Result<Source> first = convert_source(input, options, registry, report);
+  const bool asks_for_layout = options.layout.io != "preserve" || !options.layout.io_by_name.empty();
+  if (first.ok() || first.error().code != Code::internal || asks_for_layout || options.verify_each_pass ||
+      options.disabled_passes.contains("layout")) {
+    return first;
+  }
+  PipelineOptions plain = options;
+  plain.disabled_passes.insert("layout");
+  report = before;
+  Result<Source> second = convert_source(input, plain, registry, report);
+  if (second.ok()) {
+    report.add(note("the layout engine failed (" + first.error().message +
+                    "), so transposes stay where the converters put them: please report this model"));
+  }
+  return second;
+}
+
 // What the file says of itself.
 void add_metadata(Graph& g, const fs::path& input, const std::string& io_layout, const Report& report) {
   g.metadata["gantry.source"] = input.filename().string();
@@ -345,7 +366,7 @@ Status check_writable(Graph& g, const fs::path& input, const PipelineOptions& op
 Status convert_and_write(const fs::path& input, const fs::path& output, const PipelineOptions& options,
                          PluginRegistry& plugins, Report& report) {
   if (!output.empty()) GANTRY_TRY(check_output(input, output, options));
-  GANTRY_ASSIGN(Source source, convert_source(input, options, plugins, report));
+  GANTRY_ASSIGN(Source source, convert_source_surely(input, options, plugins, report));
   GANTRY_TRY(check_external(output, source));
   if (options.dry_run) return check_writable(source.graph, input, options, report);
   if (output.empty()) return error(Code::usage, "no output was named");
@@ -377,7 +398,7 @@ Status convert_file(const fs::path& input, const fs::path& output, const Pipelin
 
 Status check_file(const fs::path& input, const PipelineOptions& options, PluginRegistry& plugins, Report& report) {
   return recorded(input, options, report, [&]() -> Status {
-    GANTRY_ASSIGN(Source source, convert_source(input, options, plugins, report));
+    GANTRY_ASSIGN(Source source, convert_source_surely(input, options, plugins, report));
     return check_writable(source.graph, input, options, report);
   });
 }

@@ -25,19 +25,17 @@ TEST(Sampling, GridSampleOfEveryMode) {
 TEST(Sampling, Regions) {
   std::vector<Row> rows;
   const std::string regions =
-      "r = Constant<value = float[3,4] {0.0,0.0,8.0,8.0, 2.5,1.0,15.0,9.0, 3.0,-4.0,30.0,20.0}>() b = "
-      "Constant<value = int64[3] "
-      "{0,1,1}>() ";
+      "e = Constant<value = float[1] {9.0}>() t = Sigmoid(q) r = Mul(t, e) b = Constant<value = int64[3] {0,1,1}>() ";
   for (const char* mode : {"avg", "max"})
     for (const char* ratio : {"0", "2"}) {
       const std::string attributes =
           std::string("output_height = 3, output_width = 2, spatial_scale = 0.5, mode = \"") + mode +
           "\", sampling_ratio = " + ratio;
-      rows.push_back({10, "float[2,3,7,9] x", "", regions + "y = RoiAlign<" + attributes + ">(x, r, b)"});
-      for (const char* where : {"half_pixel", "output_half_pixel"})
-        rows.push_back({16, "float[2,3,7,9] x", "",
-                        regions + "y = RoiAlign<" + attributes + ", coordinate_transformation_mode = \"" + where +
-                            "\">(x, r, b)"});
+      rows.push_back({10, "float[2,3,7,9] x, float[3,4] q", "", regions + "y = RoiAlign<" + attributes + ">(x, r, b)"});
+      const char* where = *ratio == '0' ? "half_pixel" : "output_half_pixel";
+      rows.push_back(
+          {16, "float[2,3,7,9] x, float[3,4] q", "",
+           regions + "y = RoiAlign<" + attributes + ", coordinate_transformation_mode = \"" + where + "\">(x, r, b)"});
     }
   rows.push_back(
       {13, "float[2,3,7,9] x", "",
@@ -61,7 +59,7 @@ TEST(Sampling, Col2Im) {
   const std::string sizes = "s = Constant<value_ints = [7,6]>() k = Constant<value_ints = [3,2]>() ";
   expect_equal({
       {18, "float[2,12,25] x", "", sizes + "y = Col2Im(x, s, k)"},
-      {18, "float[2,12,20] x", "", sizes + "y = Col2Im<dilations = [2,1], pads = [1,2,0,1], strides = [1,2]>(x, s, k)"},
+      {18, "float[2,12,16] x", "", sizes + "y = Col2Im<dilations = [2,1], pads = [1,2,0,1], strides = [1,2]>(x, s, k)"},
       {18, "float[1,16,36] x", "",
        "s = Constant<value_ints = [4,4,5]>() k = Constant<value_ints = [2,2,2]>() y = Col2Im(x, s, k)"},
   });
