@@ -164,6 +164,15 @@ Result<NodeId> Call::add_emitted(const Op& op, const std::vector<ValueId>& opera
   return n;
 }
 
+// A converter that by itself casts to float32 what its node has in float64, and gives out again.
+bool Call::loses_digits(const Op& op, const std::vector<ValueId>& operands, const Attrs& attrs) const {
+  const auto is_double = [&](ValueId v) { return v && g_.value(v).type.dtype == DType::float64; };
+  if (kind_ != Kind::convert || !op.is("tflite", "CAST") || operands.empty() || !is_double(operands[0])) return false;
+  const auto to = attrs.find("out_data_type");
+  const auto* name = to == attrs.end() ? nullptr : std::get_if<std::string>(&to->second);
+  return name && *name == "FLOAT32" && std::ranges::any_of(g_.node(node_).outputs, is_double);
+}
+
 Status Call::emit(const gantry_op_desc* desc, gantry_value* outputs) {
   constexpr std::uint64_t kMostOutputs = 1024;
   GANTRY_TRY(check_makes("emit"));
@@ -172,6 +181,9 @@ Status Call::emit(const gantry_op_desc* desc, gantry_value* outputs) {
   GANTRY_ASSIGN(const auto regions, take_regions(d));
   GANTRY_ASSIGN(const std::vector<ValueId> operands, take_operands(d.inputs));
   GANTRY_ASSIGN(const Attrs attrs, take_attrs(d));
+  if (definitions_.strict_types && loses_digits(op, operands, attrs)) {
+    return error(Code::target_limit, "float64 would be computed in float32, which --strict-types forbids");
+  }
   if (d.output_count > kMostOutputs) return wrong_argument("a node has " + std::to_string(d.output_count) + " results");
   if (d.output_count != 0 && !outputs) return wrong_argument("emit has nowhere to put the results");
   GANTRY_ASSIGN(const NodeId n, add_emitted(op, operands, attrs, d, regions));

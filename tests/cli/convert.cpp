@@ -227,5 +227,19 @@ TEST_F(Convert, OptPrintsTheGraph) {
               HasSubstr("onnx.Relu"));
 }
 
+TEST_F(Convert, StrictTypesRefuseFloat64InFloat32) {
+  const auto model = [](const std::string& node) {
+    return "<ir_version: 8, opset_import: [\"\" : 23]> g (double[2,4] x, double[4] s) => (double[2,4] y) { y = " +
+           node + " }";
+  };
+  // By the definition of the kernel, and by a converter's own cast.
+  for (const char* node : {"Exp(x)", "RMSNormalization(x, s)"}) {
+    const std::string in = onnx("f64.onnx", model(node)), out = path("f64.tflite");
+    succeeds({"convert", in, "-o", out});
+    EXPECT_THAT(fails({"convert", in, "-o", out, "--strict-types"}, 4, "E0402").err, HasSubstr("--strict-types"));
+    fails({"convert", in, "-o", out, "--set", "convert.strict_types=true"}, 4, "E0402");
+  }
+}
+
 }  // namespace
 }  // namespace gantry::test
