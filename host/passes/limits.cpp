@@ -115,6 +115,8 @@ Status check_forms(PassContext& c, Problems& problems) {
                                 c.graph, n));
         continue;
       }
+      // What is offered for a node with subgraphs only takes the branch of a known condition; its forms mean the same.
+      if (!c.graph.node(n).regions.empty()) continue;
       GANTRY_ASSIGN(const Outcome outcome, c.plugins.upgrade(c.graph, n));
       if (outcome.kind != Outcome::Kind::declined) continue;
       Diagnostic d = outcome.reasons.empty() ? error(Code::declined, "no reason given") : outcome.reasons.front();
