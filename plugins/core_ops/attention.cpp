@@ -9,8 +9,6 @@
 namespace core_ops {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 /// Scores' bias: a sum of masks, and whether one of them may hide every key from a query.
 struct Bias {
   std::vector<Value> terms;

@@ -143,8 +143,8 @@ TEST(Operators, Normalizations) {
 }
 
 TEST(Operators, WhatTheKernelsLackIsRefusedByName) {
-  expect_refused({{17, "float[1,3,8,8] x", "", "y = MaxPool<kernel_shape = [2,2], dilations = [2,2]>(x)"}}, "dilation");
-  expect_refused({{17, "float[2,3] x", "", "y = GridSample(x, x)"}}, "GridSample");
+  expect_refused({{20, "uint8[9] x", "", "y = ImageDecoder(x)", "uint8[H,W,C] y"}}, "decodes no images");
+  expect_refused({{17, "float[2,3] x", "", "y = RandomUniformLike(x)"}}, "--allow-random");
 }
 
 }  // namespace
