@@ -112,7 +112,7 @@ class LoopConverter {
     count_rounds();
     counter_ = loop_.carry(emit_.constant<std::int32_t>({}, {0}));
     if (conditional_) condition_ = loop_.carry(start_);
-    if (limit_ && limit_->known < 0) limit_place_ = loop_.pass(limit_->value);
+    if (limit_ && !limit_->is_known()) limit_place_ = loop_.pass(limit_->value);
     for (std::size_t i = 0; i < states_; ++i) carry_state(i);
     for (const Value& v : captures_) captured_.push_back(loop_.pass(v));
     for (std::size_t i = states_; i + 1 < outputs_.size(); ++i) collect(i);
@@ -129,11 +129,11 @@ class LoopConverter {
     conditional_ = !(is_constant(again, true) || passes_on);
     if (trip && trip.constant()) {
       const std::int64_t n = trip.scalar<std::int64_t>();
-      limit_ = Count{std::clamp<std::int64_t>(n, 0, std::numeric_limits<std::int32_t>::max()), {}};
+      limit_ = Extent(std::clamp<std::int64_t>(n, 0, std::numeric_limits<std::int32_t>::max()));
     } else if (trip) {
       const Value most = emit_.scalar(trip.dtype(), std::numeric_limits<std::int32_t>::max());
       const Value some = emit_.maximum(emit_.minimum(as_scalar(emit_, trip), most), 0);
-      limit_ = Count{-1, emit_.cast(some, DType::int32)};
+      limit_ = Extent(emit_.cast(some, DType::int32));
     }
     start_ = cond && !is_constant(cond, true) ? as_scalar(emit_, cond) : Value();
     if (conditional_) {
@@ -141,7 +141,7 @@ class LoopConverter {
     } else if (start_) {  // decides once, for all rounds
       const Value zero = emit_.constant<std::int32_t>({}, {0});
       decline_if(!limit_, "a loop that only its start condition could end");
-      limit_ = Count{-1, emit_.op("SELECT_V2", {start_, scalar_of(emit_, *limit_), zero})};
+      limit_ = Extent(emit_.op("SELECT_V2", {start_, limit_->scalar(emit_), zero}));
     }
     decline_if(!conditional_ && !limit_, "a loop without an end");
   }
@@ -174,14 +174,14 @@ class LoopConverter {
       return;
     }
     check_type(outputs_[i + 1]);
-    std::optional<Count> rounds = limit_;
+    std::optional<Extent> rounds = limit_;
     if (limit_ && limit_->known == 0) rounds.reset();
-    if (conditional_ && (!limit_ || limit_->known < 0 || limit_->known > kMostRows)) rounds.reset();
+    if (conditional_ && (!limit_ || !limit_->is_known() || limit_->known > kMostRows)) rounds.reset();
     rows_.push_back(Rows(emit_, loop_, outputs_[i + 1].type(), rounds, conditional_));
   }
 
   Value limit(const std::vector<Value>& args) const {
-    return limit_->known >= 0 ? scalar_of(emit_, *limit_) : args[limit_place_];
+    return limit_->is_known() ? limit_->scalar(emit_) : args[limit_place_];
   }
 
   Value go_on(const std::vector<Value>& args) const {
@@ -226,7 +226,7 @@ class LoopConverter {
   const std::vector<Value> inputs_, outputs_, captures_;
   const std::size_t states_;
   While loop_;
-  std::optional<Count> limit_;
+  std::optional<Extent> limit_;
   bool conditional_ = false;  // the body says whether to go on
   Value start_;
   std::size_t counter_ = 0, condition_ = 0, limit_place_ = 0;

@@ -39,24 +39,12 @@ DType stored_as(DType t) {
 
 }  // namespace
 
-Count size_of(const Emit& emit, const Value& v, int axis) {
-  const std::int64_t n = v.dim(axis);
-  if (n >= 0) return {n, {}};
-  return {-1, emit.op("GATHER", {shape_of(emit, v), emit.constant<std::int32_t>({}, {axis})}, {{"axis", 0}})};
-}
-
-Value scalar_of(const Emit& emit, const Count& n) {
-  return n.known < 0 ? n.value : emit.constant<std::int32_t>({}, {static_cast<std::int32_t>(n.known)});
-}
-
 Value shape_operand(const Emit& emit, const Dims& dims, const std::vector<Value>& runtime) {
   if (runtime.empty()) return emit.i32(dims);
-  std::vector<Value> parts;
+  Extents sizes;
   std::size_t next = 0;
-  for (std::int64_t d : dims)
-    parts.push_back(d < 0 ? emit.op("EXPAND_DIMS", {runtime.at(next++), emit.constant<std::int32_t>({}, {0})})
-                          : emit.i32({d}));
-  return parts.size() == 1 ? parts[0] : concatenation(emit, parts);
+  for (std::int64_t d : dims) sizes.push_back(d < 0 ? Extent(runtime.at(next++)) : Extent(d));
+  return vector_of(emit, sizes);
 }
 
 Value marked_dynamic(const Emit& emit, const Value& v, const Value& counter) {
@@ -107,7 +95,7 @@ std::vector<Value> While::run(const Condition& condition, const Body& body) cons
                         {}, types_);
 }
 
-Rows::Rows(const Emit& emit, While& loop, const Type& row, const std::optional<Count>& rounds, bool at_most,
+Rows::Rows(const Emit& emit, While& loop, const Type& row, const std::optional<Extent>& rounds, bool at_most,
            bool reversed, const std::vector<Value>& runtime)
     : emit_(emit), row_(row), rounds_(rounds), at_most_(at_most), reversed_(reversed), stored_(stored_as(row.dtype)) {
   decline_if(!row.dims, "a scan output whose rank is not known");
@@ -127,7 +115,7 @@ Rows::Rows(const Emit& emit, While& loop, const Type& row, const std::optional<C
   Dims dims = *row.dims;
   dims.insert(dims.begin(), rounds_->known);
   std::vector<Value> sizes = runtime;
-  if (rounds_->known < 0) {
+  if (!rounds_->is_known()) {
     sizes.insert(sizes.begin(), emit.op("MAXIMUM", {rounds_->value, emit.constant<std::int32_t>({}, {1})}));
     rounds_place_ = loop.pass(rounds_->value);
     rounds_passed_ = true;
@@ -169,7 +157,7 @@ Value Rows::stacked(const std::vector<Value>& after, const Value& count) const {
   const std::size_t rank = dims.size() + 1;
   dims.insert(dims.begin(), -1);
   if (!grows()) {
-    if (rounds_->known >= 0 && !at_most_) return emit_.cast(buffer, row_.dtype);
+    if (rounds_->is_known() && !at_most_) return emit_.cast(buffer, row_.dtype);
     Value sizes = shape_operand(emit_, {-1}, {count});
     if (rank > 1) sizes = concatenation(emit_, {sizes, emit_.i32(*row_.dims)});  // -1: all there is
     const Value begin = emit_.i32(Dims(rank, 0));

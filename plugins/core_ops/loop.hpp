@@ -4,18 +4,10 @@
 #include <functional>
 
 #include "common.hpp"
+#include "extent.hpp"
 
 namespace core_ops {
 
-/// One of the sizes that a loop needs, where it may be known only at run time.
-struct Count {
-  std::int64_t known = -1;  // -1: `value` says it
-  Value value;              // int32 scalar
-};
-/// Size of an axis.
-Count size_of(const Emit& emit, const Value& v, int axis);
-/// An int32 scalar, a constant where it is known.
-Value scalar_of(const Emit& emit, const Count& n);
 /// The dims as an operand: constant where all are known. Each unknown one must be in `runtime`, in order.
 Value shape_operand(const Emit& emit, const Dims& dims, const std::vector<Value>& runtime);
 
@@ -58,7 +50,7 @@ class Rows {
   /// `row`: type of one. `rounds`: how many there will be; none if that is known only afterwards. `at_most`: there may
   /// be fewer. `reversed`: the row of the last round comes first.
   /// `runtime`: int32 scalars for the dims of a row that are not known, if they can be told before the loop.
-  Rows(const Emit& emit, While& loop, const Type& row, const std::optional<Count>& rounds, bool at_most = false,
+  Rows(const Emit& emit, While& loop, const Type& row, const std::optional<Extent>& rounds, bool at_most = false,
        bool reversed = false, const std::vector<Value>& runtime = {});
   /// In the body: the new values of its places, for the row of round `i`.
   void add(const std::vector<Value>& arguments, std::vector<Value>& results, const Value& i, const Value& row) const;
@@ -70,7 +62,7 @@ class Rows {
 
   const Emit& emit_;
   Type row_;
-  std::optional<Count> rounds_;
+  std::optional<Extent> rounds_;
   bool at_most_, reversed_;
   DType stored_;  // DYNAMIC_UPDATE_SLICE and CONCATENATION know few types
   std::size_t buffer_ = 0, shape_ = 0;

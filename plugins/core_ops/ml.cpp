@@ -8,18 +8,6 @@
 namespace core_ops {
 namespace {
 
-struct Refused {
-  std::string_view op, reason;
-};
-Results refuse(const Node&, const Emit&, const Refused& row) { decline(row.reason); }
-constexpr Refused kRefused[] = {
-    {"CastMap", "TFLite has no maps"},
-    {"CategoryMapper", "LiteRT has no operators on strings"},
-    {"DictVectorizer", "TFLite has no maps"},
-    {"ZipMap", "TFLite has no maps"},
-};
-GANTRY_TABLE(kMl, kRefused, refuse, to(tflite))
-
 Value vector_of(const Emit& emit, const std::vector<float>& v) {
   if (v.size() == 1) return emit.constant<float>({}, v);
   return emit.constant<float>({static_cast<std::int64_t>(v.size())}, v);

@@ -45,8 +45,8 @@ class Layer {
     if (batch_first_) x_ = emit_.transpose(x_, {1, 0, 2});
     hidden_ = node_.attr("hidden_size", operand(2).dim(2));
     decline_if(hidden_ < 1, "hidden_size is not known");
-    steps_ = size_of(emit_, x_, 0);
-    batch_ = size_of(emit_, x_, 1);
+    steps_ = extent_of(emit_, x_, 0);
+    batch_ = extent_of(emit_, x_, 1);
     take_lengths();
     const auto activations = cell_activations(node_, directions_, kind_.activations);
     for (std::size_t d = 0; d < directions_; ++d) {
@@ -78,7 +78,7 @@ class Layer {
   void take_lengths() {
     const Value lengths = node_.in(4);
     if (!lengths) return;
-    if (lengths.constant() && steps_.known >= 0) {
+    if (lengths.constant() && steps_.is_known()) {
       const Dims all = lengths.read<std::int64_t>();
       if (std::all_of(all.begin(), all.end(), [&](std::int64_t n) { return n >= steps_.known; })) return;
     }
@@ -126,10 +126,10 @@ class Layer {
     for (std::size_t i = 0; i < kind_.states; ++i) {
       const Value given = of_direction(5 + i, d, batch_first_ ? 1 : 0);
       const Dims dims{batch_.known, hidden_};
-      const std::vector<Value> runtime = batch_.known < 0 ? std::vector{batch_.value} : std::vector<Value>{};
+      const std::vector<Value> runtime = !batch_.is_known() ? std::vector{batch_.value} : std::vector<Value>{};
       if (given)
         state.push_back(given);
-      else if (batch_.known >= 0)
+      else if (batch_.is_known())
         state.push_back(emit_.numbers(DType::float32, dims,
                                       std::vector<double>(static_cast<std::size_t>(batch_.known * hidden_), 0.0)));
       else
@@ -172,18 +172,18 @@ class Layer {
     std::vector<std::size_t> at;
     for (const Value& s : state) at.push_back(loop.carry(s, state_type));
     const std::size_t inputs = loop.pass(x);
-    const std::size_t rounds = steps_.known < 0 ? loop.pass(steps_.value) : 0;
+    const std::size_t rounds = !steps_.is_known() ? loop.pass(steps_.value) : 0;
     const std::size_t lengths = lengths_ ? loop.pass(lengths_) : 0;
     // Weights that are no constants are operands too.
     std::vector<std::pair<Value*, std::size_t>> runtime;
     for (Value* v : {&w.r, &w.hidden_bias, &w.peephole})
       if (*v && !v->constant()) runtime.emplace_back(v, loop.pass(*v));
     std::optional<Rows> rows;
-    const std::vector<Value> batch = batch_.known < 0 ? std::vector{batch_.value} : std::vector<Value>{};
+    const std::vector<Value> batch = !batch_.is_known() ? std::vector{batch_.value} : std::vector<Value>{};
     if (wants(0)) rows.emplace(emit_, loop, state_type, steps_, false, backward, batch);
 
     const auto count = [&](const std::vector<Value>& args) {
-      return steps_.known >= 0 ? scalar_of(emit_, steps_) : args[rounds];
+      return steps_.is_known() ? steps_.scalar(emit_) : args[rounds];
     };
     const auto body = [&](const std::vector<Value>& args) {
       const Value i = args[counter];
@@ -230,7 +230,7 @@ class Layer {
   DType type_ = DType::undefined;
   Value x_, lengths_;
   std::int64_t hidden_ = 0;
-  Count steps_, batch_;
+  Extent steps_ = -1, batch_ = -1;
   std::vector<Value> all_;      // of each direction, [steps, batch, hidden]
   std::vector<Value> last_[2];  // of each state and direction, [batch, hidden]
 };

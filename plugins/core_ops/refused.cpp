@@ -1,5 +1,5 @@
 // Operators that TFLite cannot express, by name and with the reason; and optional values, where they are plain tensors.
-#include "common.hpp"
+#include "ml.hpp"
 
 namespace core_ops {
 namespace {
@@ -30,6 +30,15 @@ constexpr Row kRefused[] = {
     {"Optional", "TFLite has no optional values"},
 };
 GANTRY_TABLE(onnx, kRefused, refuse, since(1), to(tflite))
+
+constexpr std::string_view kMaps = "TFLite has no maps";
+constexpr Row kRefusedMl[] = {
+    {"CastMap", kMaps},
+    {"CategoryMapper", kStrings},
+    {"DictVectorizer", kMaps},
+    {"ZipMap", kMaps},
+};
+GANTRY_TABLE(kMl, kRefusedMl, refuse, to(tflite))
 
 }  // namespace
 

@@ -47,7 +47,7 @@ class ScanConverter {
       state_.push_back(loop_.carry(fitted(node_.in(i), inputs_[i].type()), inputs_[i].type()));
     }
     for (std::size_t i = 0; i < sequences_; ++i) add_sequence(i);
-    if (rounds_.known < 0) rounds_place_ = loop_.pass(rounds_.value);
+    if (!rounds_.is_known()) rounds_place_ = loop_.pass(rounds_.value);
     for (const Value& v : captures_) captured_.push_back(loop_.pass(v));
     for (std::size_t i = states_; i < outputs_.size(); ++i) {
       rows_.emplace_back();
@@ -70,7 +70,7 @@ class ScanConverter {
     Value x = node_.in(states_ + i);
     const int axis = normalize_axis(entry(node_, "scan_input_axes", i), x.rank());
     const std::int64_t n = x.dim(axis);
-    if (i == 0 || (n >= 0 && rounds_.known < 0)) rounds_ = size_of(emit_, x, axis);
+    if (i == 0 || (n >= 0 && !rounds_.is_known())) rounds_ = extent_of(emit_, x, axis);
     x = emit_.transpose(x, axis_to_front(axis, x.rank()));
     if (x.constant()) constants_.push_back(x);
     sequence_.push_back(x.constant() ? 0 : loop_.pass(x));
@@ -78,7 +78,7 @@ class ScanConverter {
   }
 
   Value rounds(const std::vector<Value>& args) const {
-    return rounds_.known >= 0 ? scalar_of(emit_, rounds_) : args[rounds_place_];
+    return rounds_.is_known() ? rounds_.scalar(emit_) : args[rounds_place_];
   }
 
   std::vector<Value> round(const std::vector<Value>& args) const {
@@ -128,7 +128,7 @@ class ScanConverter {
   const std::size_t sequences_;
   std::size_t states_ = 0;
   While loop_;
-  Count rounds_;
+  Extent rounds_ = -1;
   std::size_t counter_ = 0, rounds_place_ = 0;
   std::vector<std::size_t> state_, sequence_, captured_;
   std::vector<Value> constants_;  // sequences that need not be passed

@@ -42,18 +42,7 @@ Value replaced(const Emit& emit, const Scatter& s) {
   return bitcast(emit, emit.op("GATHER", {rows, source}, {{"axis", 0}, {"batch_dims", 0}}), s.data.dtype());
 }
 
-/// The type in which a sum or product wraps and rounds to the same as in `t`; what is narrower goes through a cast.
-DType summed_in(DType t) {
-  switch (t) {
-    case DType::int16:
-    case DType::uint16:
-      return DType::int32;
-    case DType::float16:
-      return DType::float32;
-    default:
-      return t;
-  }
-}
+/// The type in which a product wraps and rounds to the same as in `t`; what is narrower goes through a cast.
 DType multiplied_in(DType t) {
   switch (t) {
     case DType::int8:
@@ -67,6 +56,8 @@ DType multiplied_in(DType t) {
       return t;
   }
 }
+/// The same for a sum, which the kernel knows of 8 bits.
+DType summed_in(DType t) { return t == DType::int8 || t == DType::uint8 ? t : multiplied_in(t); }
 
 Value reduced_by(const Emit& emit, std::string_view op, const Scatter& s, const Value& rows) {
   if (op != "SCATTER_ND") return emit.op(op, {rows, all_places(emit, s), s.n.scalar(emit)});

@@ -105,6 +105,19 @@ fs::path write_model(const Folder& folder, const Row& row) {
   return folder / "m.onnx";
 }
 
+/// Converts with the layout engine and without it, and checks what comes of each.
+template <class Check>
+void convert_twice(const fs::path& model, const fs::path& out, Check check) {
+  using Passes = std::set<std::string, std::less<>>;
+  for (const bool layout : {true, false}) {
+    SCOPED_TRACE(layout ? "with layout" : "without layout");
+    Report report;
+    const Status s = convert_model(model, out, {}, layout ? Passes{} : Passes{"layout"}, report);
+    EXPECT_TRUE(s.ok()) << (s.ok() ? "" : format(s.error()));
+    if (s.ok()) check();
+  }
+}
+
 }  // namespace
 
 void expect_equal(const std::vector<Row>& rows) {
@@ -112,15 +125,7 @@ void expect_equal(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     SCOPED_TRACE("opset " + std::to_string(row.opset) + ", " + row.inputs + " " + row.weights + ": " + row.nodes);
     const fs::path model = write_model(folder, row), out = folder / "m.tflite";
-    for (const bool layout : {true, false}) {
-      SCOPED_TRACE(layout ? "with layout" : "without layout");
-      Report report;
-      const Status s = convert_model(
-          model, out, {}, layout ? std::set<std::string, std::less<>>{} : std::set<std::string, std::less<>>{"layout"},
-          report);
-      EXPECT_TRUE(s.ok()) << (s.ok() ? "" : format(s.error()));
-      if (s.ok()) expect_same_numbers(model, out, row.atol);
-    }
+    convert_twice(model, out, [&] { expect_same_numbers(model, out, row.atol); });
   }
 }
 
@@ -137,16 +142,9 @@ void expect_equal_at_sizes(const std::vector<DynamicRow>& rows) {
         " y = ReduceMean<keepdims = 1>(weighed)";
     row.outputs = "float[1] y, float[" + std::to_string(r.rank) + "] s";
     const fs::path model = write_model(folder, row), out = folder / "m.tflite";
-    for (const bool layout : {true, false}) {
-      SCOPED_TRACE(layout ? "with layout" : "without layout");
-      Report report;
-      const Status s = convert_model(
-          model, out, {}, layout ? std::set<std::string, std::less<>>{} : std::set<std::string, std::less<>>{"layout"},
-          report);
-      EXPECT_TRUE(s.ok()) << (s.ok() ? "" : format(s.error()));
-      if (!s.ok()) continue;
+    convert_twice(model, out, [&] {
       for (const auto& sizes : r.sizes) expect_same_numbers(model, out, row.atol, sizes);
-    }
+    });
   }
 }
 
