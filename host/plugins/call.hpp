@@ -104,6 +104,7 @@ class Call final : public gantry_context {
   Result<Op> take_op(const gantry_op_desc& d) const;
   Result<NodeId> add_emitted(const Op& op, const std::vector<ValueId>& operands, const Attrs& attrs,
                              const gantry_op_desc& d, const NamedRegions& regions);
+  Status note_inexact(const Op& op, DType from, DType in);
   bool loses_digits(const Op& op, const std::vector<ValueId>& operands, const Attrs& attrs) const;
   Status set_emitted_types(NodeId n, const gantry_op_desc& d);
   Result<std::vector<ValueId>> emit_by_detour(const Op& op, std::vector<ValueId> operands, const Attrs& attrs,

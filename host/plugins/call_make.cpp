@@ -181,9 +181,7 @@ Status Call::emit(const gantry_op_desc* desc, gantry_value* outputs) {
   GANTRY_ASSIGN(const auto regions, take_regions(d));
   GANTRY_ASSIGN(const std::vector<ValueId> operands, take_operands(d.inputs));
   GANTRY_ASSIGN(const Attrs attrs, take_attrs(d));
-  if (definitions_.strict_types && loses_digits(op, operands, attrs)) {
-    return error(Code::target_limit, "float64 would be computed in float32, which --strict-types forbids");
-  }
+  if (loses_digits(op, operands, attrs)) GANTRY_TRY(note_inexact(op, DType::float64, DType::float32));
   if (d.output_count > kMostOutputs) return wrong_argument("a node has " + std::to_string(d.output_count) + " results");
   if (d.output_count != 0 && !outputs) return wrong_argument("emit has nowhere to put the results");
   GANTRY_ASSIGN(const NodeId n, add_emitted(op, operands, attrs, d, regions));

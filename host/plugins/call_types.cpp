@@ -39,16 +39,21 @@ Result<ValueId> Call::converted(ValueId v, DType to, bool bits) {
   return result;
 }
 
+/// Says once for each operator of the source that digits are lost, or forbids it.
+Status Call::note_inexact(const Op& op, DType from, DType in) {
+  const std::string text = std::string(dtype_name(from)) + " is computed in " + std::string(dtype_name(in));
+  if (definitions_.strict_types)
+    return error(Code::target_limit, std::string(op.name) + ": " + text + ", which --strict-types forbids");
+  messages_.push_back(about(warning(Code::warn_precision, text)));
+  return {};
+}
+
 // `types` are those that the results would have without the detour.
 Result<std::vector<ValueId>> Call::emit_by_detour(const Op& op, std::vector<ValueId> operands, const Attrs& attrs,
                                                   const gantry_op_desc& d, DType lacking, std::vector<Type> types) {
   const Detour detour = *definitions_.detour(op, lacking);
   if (!detour.exact) {
-    const std::string text =
-        std::string(dtype_name(lacking)) + " is computed in " + std::string(dtype_name(detour.via));
-    if (definitions_.strict_types)
-      return error(Code::target_limit, std::string(op.name) + ": " + text + ", which --strict-types forbids");
-    messages_.push_back(about(warning(Code::warn_precision, text)));
+    GANTRY_TRY(note_inexact(op, lacking, detour.via));
   }
   std::map<std::uint32_t, ValueId> done;
   for (ValueId& v : operands) {

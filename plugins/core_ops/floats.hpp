@@ -6,11 +6,10 @@
 
 namespace core_ops {
 
-/// A float value as float32. A float64 loses digits, which is said once a node.
+/// A float value as float32. Where a float64 loses digits, the host says so, or forbids it.
 inline Value in_float32(const Emit& emit, const Value& v) {
   if (!v || v.dtype() == DType::float32) return v;
   decline_if(v.dtype() == DType::bfloat16, "LiteRT's CAST does not take bfloat16");
-  if (v.dtype() == DType::float64) emit.call().warn("float64 is computed in float32");
   return emit.cast(v, DType::float32);
 }
 /// A float32 result in the type that the operator has.
