@@ -12,7 +12,7 @@ struct Row {
 Value reversed(const Emit& emit, const Value& x, int axis, const Extent& n) {
   const Value back = emit.sub(
       Extent(n.is_known() ? Extent(n.known - 1).scalar(emit) : emit.sub(n.value, 1)).scalar(emit), counting(emit, n));
-  return emit.op("GATHER", {x, back}, {{"axis", axis}, {"batch_dims", 0}});
+  return gather(emit, x, back, axis);
 }
 
 /// The kernel gives the first of equal elements; the last is the first of the reversed axis, counted from its end.

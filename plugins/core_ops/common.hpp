@@ -71,6 +71,11 @@ inline DType computed_in(DType t) {
   }
 }
 
+/// GATHER: the parts of an axis that `at` names; its shape stands in the axis's place.
+inline Value gather(const Emit& emit, const Value& v, const Value& at, int axis = 0) {
+  return emit.op("GATHER", {v, at}, {{"axis", axis}, {"batch_dims", 0}});
+}
+
 /// What nodes with fused activation write.
 inline Attribute no_activation() { return {"fused_activation_function", "NONE"}; }
 

@@ -8,7 +8,7 @@ Extent extent_of(const Emit& emit, const Value& x, int axis) {
   const int at = normalize_axis(axis, x.rank());
   if (x.dim(at) >= 0) return x.dim(at);
   const Value shape = emit.op("SHAPE", {x}, {{"out_type", "INT32"}});
-  return Extent(emit.op("GATHER", {shape, emit.constant<std::int32_t>({}, {at})}, {{"axis", 0}, {"batch_dims", 0}}));
+  return Extent(gather(emit, shape, emit.constant<std::int32_t>({}, {at})));
 }
 
 Extents extents_of(const Emit& emit, const Value& x, int first, int end) {
@@ -79,9 +79,8 @@ Value from_end(const Emit& emit, const Value& indices, const Extent& n) {
       return emit.constant<std::int32_t>(indices.dims(), std::vector<std::int32_t>(at.begin(), at.end()));
     }
   }
-  // LESS is of rank 4 at most.
-  constexpr int kCompared = 4;
-  const bool high = indices.rank() > kCompared;
+  constexpr int kSelected = 5;  // SELECT_V2 takes no higher rank
+  const bool high = indices.rank() > kSelected;
   Value i = as_int32(emit, indices);
   if (high) i = flat(emit, i);
   const Value wrapped = emit.add(i, n.scalar(emit));

@@ -12,9 +12,6 @@ template <class T>
 Value constant_vector(const Emit& emit, const std::vector<T>& v) {
   return emit.constant<T>({static_cast<std::int64_t>(v.size())}, v);
 }
-Value lookup(const Emit& emit, const Value& table, const Value& at) {
-  return emit.op("GATHER", {table, at}, {{"axis", 0}, {"batch_dims", 0}});
-}
 
 /// Whether each row takes the first branch, [n, trees].
 Value taken(const Emit& emit, const Forest& f, const Value& x, const Value& at) {
@@ -22,8 +19,8 @@ Value taken(const Emit& emit, const Forest& f, const Value& x, const Value& at) 
   for (Mode m : f.modes)
     if (m != Mode::leaf) kinds.insert(m);
   const Value number =
-      emit.op("GATHER", {x, lookup(emit, constant_vector(emit, f.feature), at)}, {{"axis", 1}, {"batch_dims", 1}});
-  const Value threshold = lookup(emit, constant_vector(emit, f.threshold), at);
+      emit.op("GATHER", {x, gather(emit, constant_vector(emit, f.feature), at)}, {{"axis", 1}, {"batch_dims", 1}});
+  const Value threshold = gather(emit, constant_vector(emit, f.threshold), at);
   const auto compare = [&](Mode m) {
     constexpr std::string_view names[] = {"LESS_EQUAL", "LESS", "GREATER_EQUAL", "GREATER", "EQUAL", "NOT_EQUAL"};
     if (m != Mode::member) return emit.op(names[static_cast<int>(m)], {number, threshold});
@@ -36,7 +33,7 @@ Value taken(const Emit& emit, const Forest& f, const Value& x, const Value& at) 
     }
     const Value table =
         emit.constant<float>({static_cast<std::int64_t>(f.size()), static_cast<std::int64_t>(most)}, sets);
-    return reduce_axes(emit, "REDUCE_ANY", emit.op("EQUAL", {insert_axis(emit, number, 2), lookup(emit, table, at)}),
+    return reduce_axes(emit, "REDUCE_ANY", emit.op("EQUAL", {insert_axis(emit, number, 2), gather(emit, table, at)}),
                        {2}, false);
   };
   Value yes;
@@ -49,14 +46,14 @@ Value taken(const Emit& emit, const Forest& f, const Value& x, const Value& at) 
     std::vector<std::int32_t> of_mode;
     for (Mode k : f.modes) of_mode.push_back(k == m);
     const Value here =
-        emit.op("EQUAL", {lookup(emit, constant_vector(emit, of_mode), at), emit.scalar(DType::int32, 1)});
+        emit.op("EQUAL", {gather(emit, constant_vector(emit, of_mode), at), emit.scalar(DType::int32, 1)});
     yes = emit.op("LOGICAL_OR", {emit.op("LOGICAL_AND", {here, holds}),
                                  emit.op("LOGICAL_AND", {emit.op("LOGICAL_NOT", {here}), yes})});
   }
   if (std::find(f.missing_true.begin(), f.missing_true.end(), true) != f.missing_true.end()) {
     std::vector<std::int32_t> tracks(f.missing_true.begin(), f.missing_true.end());
     const Value here =
-        emit.op("EQUAL", {lookup(emit, constant_vector(emit, tracks), at), emit.scalar(DType::int32, 1)});
+        emit.op("EQUAL", {gather(emit, constant_vector(emit, tracks), at), emit.scalar(DType::int32, 1)});
     yes = emit.op("LOGICAL_OR", {yes, emit.op("LOGICAL_AND", {here, emit.op("NOT_EQUAL", {number, number})})});
   }
   return yes;
@@ -75,8 +72,8 @@ Value leaves(const Emit& emit, const Forest& f, const Value& x) {
   const Value zeros = emit.mul(emit.cast(slice_axis(emit, emit.op("NOT_EQUAL", {x, x}), 1, 0, 1), DType::int32), 0);
   Value at = emit.add(zeros, emit.constant<std::int32_t>({1, trees}, f.roots));
   for (int step = 0; step < depth; ++step) {
-    const Value yes = lookup(emit, constant_vector(emit, f.yes), at),
-                no = lookup(emit, constant_vector(emit, f.no), at);
+    const Value yes = gather(emit, constant_vector(emit, f.yes), at),
+                no = gather(emit, constant_vector(emit, f.no), at);
     // A leaf's two children are itself, so what is compared there does not matter.
     at = emit.op("SELECT_V2", {taken(emit, f, x, at), yes, no});
   }
@@ -86,7 +83,7 @@ Value leaves(const Emit& emit, const Forest& f, const Value& x) {
 Value scores(const Emit& emit, const Forest& f, const Value& at, const std::string& aggregate) {
   const std::int64_t trees = static_cast<std::int64_t>(f.roots.size());
   const Value table = emit.constant<float>({static_cast<std::int64_t>(f.size()), f.targets}, f.weights);
-  const Value votes = lookup(emit, table, at);  // [n, trees, targets]
+  const Value votes = gather(emit, table, at);  // [n, trees, targets]
   if (aggregate == "SUM") return reduce_axes(emit, "SUM", votes, {1}, false);
   if (aggregate == "AVERAGE") return emit.div(reduce_axes(emit, "SUM", votes, {1}, false), static_cast<double>(trees));
   decline_if(aggregate != "MIN" && aggregate != "MAX", "aggregate_function ", aggregate);
@@ -99,7 +96,7 @@ Value scores(const Emit& emit, const Forest& f, const Value& at, const std::stri
 
 Value of_voted(const Emit& emit, const Forest& f, const Value& at, const Value& y) {
   std::vector<float> table(f.voted.begin(), f.voted.end());
-  const Value votes = lookup(emit, emit.constant<float>({static_cast<std::int64_t>(f.size()), f.targets}, table), at);
+  const Value votes = gather(emit, emit.constant<float>({static_cast<std::int64_t>(f.size()), f.targets}, table), at);
   const Value none =
       emit.op("EQUAL", {reduce_axes(emit, "REDUCE_MAX", votes, {1}, false), emit.scalar(DType::float32, 0)});
   return emit.op("SELECT_V2", {none, emit.scalar(DType::float32, std::numeric_limits<float>::lowest()), y});

@@ -10,7 +10,7 @@ namespace core_ops {
 namespace {
 
 /// Elements of any type.
-Value gather(const Emit& emit, const Value& x, const Value& at, int axis) {
+Value pick_any(const Emit& emit, const Value& x, const Value& at, int axis) {
   return bitcast(emit, pick(emit, carried(emit, x), at, axis), x.dtype());
 }
 
@@ -19,7 +19,7 @@ Value gather(const Emit& emit, const Value& x, const Value& at, int axis) {
 GANTRY_CONVERT(onnx, "Gather", since(1), to(tflite)) {
   const Value x = node.in(0);
   const int axis = normalize_axis(node.attr("axis", 0), x.rank());
-  return gather(emit, x, from_end(emit, node.in(1), extent_of(emit, x, axis)), axis);
+  return pick_any(emit, x, from_end(emit, node.in(1), extent_of(emit, x, axis)), axis);
 }
 
 namespace {
@@ -44,7 +44,7 @@ GANTRY_CONVERT(onnx, "GatherElements", since(11), to(tflite)) {
   const int axis = normalize_axis(node.attr("axis", 0), x.rank());
   const Value at = from_end(emit, node.in(1), extent_of(emit, x, axis));
   if (!x.is_static() || !at.is_static()) return bitcast(emit, gather_rows(emit, carried(emit, x), at, axis), x.dtype());
-  return emit.reshape(gather(emit, flat(emit, x), element_places(emit, x.dims(), at, axis), 0), at.dims());
+  return emit.reshape(pick_any(emit, flat(emit, x), element_places(emit, x.dims(), at, axis), 0), at.dims());
 }
 
 namespace {
@@ -134,8 +134,8 @@ GANTRY_CONVERT(onnx, "NonZero", since(9), to(tflite)) {
 /// Slices of an axis, or elements of the flat value, for which the condition holds.
 GANTRY_CONVERT(onnx, "Compress", since(9), to(tflite)) {
   const Value kept = flat(emit, emit.op("WHERE", {node.in(1)}));
-  if (!node.has_attr("axis")) return gather(emit, flat(emit, node.in(0)), kept, 0);
-  return gather(emit, node.in(0), kept, normalize_axis(node.attr<std::int64_t>("axis"), node.in(0).rank()));
+  if (!node.has_attr("axis")) return pick_any(emit, flat(emit, node.in(0)), kept, 0);
+  return pick_any(emit, node.in(0), kept, normalize_axis(node.attr<std::int64_t>("axis"), node.in(0).rank()));
 }
 
 /// REVERSE_SEQUENCE knows some types; the others go as the bits of one.
@@ -161,7 +161,7 @@ GANTRY_CONVERT(onnx, "OneHot", since(9), to(tflite)) {
   if (!index.constant() || !n.is_known()) index = from_end(emit, index, n);
   const auto value = [&](int i) {
     if (values.constant()) return emit.reshape_constant(emit.slice_constant(values, {i}, {1}, {1}), {});
-    return gather(emit, values, emit.constant<std::int32_t>({}, {i}), 0);
+    return pick_any(emit, values, emit.constant<std::int32_t>({}, {i}), 0);
   };
   const Attributes attributes{{"axis", axis}};
   if (index.constant() && n.is_known()) {  // out of range is allowed here
@@ -181,7 +181,7 @@ GANTRY_CONVERT(onnx, "OneHot", since(9), to(tflite)) {
     default: {
       const Value which =
           emit.op("ONE_HOT", {index, depth, emit.scalar(DType::int32, 1), emit.scalar(DType::int32, 0)}, attributes);
-      return gather(emit, values, which, 0);
+      return pick_any(emit, values, which, 0);
     }
   }
 }

@@ -20,10 +20,6 @@ Value rows_of(const Emit& emit, const Value& x, const Classes& k) {
   return reshape_to(emit, emit.transpose(flat, {0, 2, 1}), {k.rows(emit), k.c});
 }
 
-Value gather(const Emit& emit, const Value& v, const Value& at) {
-  return emit.op("GATHER", {v, at}, {{"axis", 0}, {"batch_dims", 0}});
-}
-
 /// Row i's loss and its weight, [m] each.
 struct Losses {
   Value loss, weight;

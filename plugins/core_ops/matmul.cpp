@@ -1,6 +1,6 @@
 // Gemm and MatMul. FULLY_CONNECTED(x [..., k], weights [o, k], bias [o]) where the second operand is a constant matrix,
 // BATCH_MATMUL otherwise. Operators: ONNX operator specification, Gemm, MatMul.
-#include "common.hpp"
+#include "floats.hpp"
 
 namespace core_ops {
 namespace {
@@ -13,10 +13,6 @@ Value fully_connected(const Emit& emit, const Value& x, const Value& weights, co
   return emit.op(
       "FULLY_CONNECTED", {x, weights, bias ? bias : zero_bias(emit, weights.dim(0))},
       {{"keep_num_dims", true}, {"weights_format", "DEFAULT"}, {"asymmetric_quantize_inputs", false}, no_activation()});
-}
-
-Value batch_matmul(const Emit& emit, const Value& a, const Value& b, bool adj_x, bool adj_y) {
-  return emit.op("BATCH_MATMUL", {a, b}, {{"adj_x", adj_x}, {"adj_y", adj_y}, {"asymmetric_quantize_inputs", false}});
 }
 
 /// Gemm's C as a bias [n], scaled by beta, where it is a constant that varies along the columns at most.

@@ -72,7 +72,7 @@ GANTRY_CONVERT(kMl, "ArrayFeatureExtractor", since(1), to(tflite)) {
   const Value rows = x.rank() == 1 ? insert_axis(emit, x, 0) : x;
   decline_if(!at.is_static(), "the number of indices is not known");
   const Value flat = emit.reshape(emit.cast(at, DType::int32), {-1});
-  return emit.op("GATHER", {rows, flat}, {{"axis", rows.rank() - 1}, {"batch_dims", 0}});
+  return gather(emit, rows, flat, rows.rank() - 1);
 }
 
 /// Operands beside each other as float32, each cut or filled with zeros to its inputdimensions.
@@ -142,7 +142,7 @@ GANTRY_CONVERT(kMl, "LabelEncoder", since(2), to(tflite)) {
   const Value hit = emit.cast(hits, DType::float32);
   const Value at = emit.op("ARG_MAX", {hit, emit.constant<std::int32_t>({}, {x.rank()})}, {{"output_type", "INT32"}});
   const Value any = reduce_axes(emit, "REDUCE_ANY", hits, {x.rank()}, false);
-  const Value label = emit.op("GATHER", {values, at}, {{"axis", 0}, {"batch_dims", 0}});
+  const Value label = gather(emit, values, at);
   return emit.op("SELECT_V2", {any, label, otherwise});
 }
 

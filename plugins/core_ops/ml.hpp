@@ -29,7 +29,7 @@ inline Value post_transform(const Emit& emit, const Value& scores, const std::st
 /// The label of the greatest score of each row; the first of equal ones.
 inline Value greatest_label(const Emit& emit, const Value& scores, const Dims& labels) {
   const Value at = emit.op("ARG_MAX", {scores, emit.constant<std::int32_t>({}, {1})}, {{"output_type", "INT32"}});
-  return emit.op("GATHER", {emit.i64(labels), at}, {{"axis", 0}, {"batch_dims", 0}});
+  return gather(emit, emit.i64(labels), at);
 }
 /// One of two labels for each row of scores [n, 1].
 inline Value label_above(const Emit& emit, const Value& scores, double threshold, const Dims& labels) {

@@ -100,10 +100,6 @@ Value source_indices(const Emit& emit, std::string_view mode, const Value& n, co
   return emit.minimum(k, emit.sub(period, k));
 }
 
-Value along(const Emit& emit, const Value& x, int axis, const Value& at) {
-  return emit.op("GATHER", {x, at}, {{"axis", axis}, {"batch_dims", 0}});
-}
-
 Value pad_repeating(const Emit& emit, const Value& x, const Padding& p, std::string_view mode) {
   Value y = cropped(emit, x, p);
   for (int i = 0; i < x.rank(); ++i) {
@@ -113,10 +109,11 @@ Value pad_repeating(const Emit& emit, const Value& x, const Padding& p, std::str
     decline_if(n == 0, "mode '", mode, "' on an axis of size 0");
     if (n > 0) {
       const auto at = source_indices(mode, n, begin, end);
-      y = along(emit, y, i, emit.constant<std::int32_t>({static_cast<std::int64_t>(at.size())}, at));
+      y = gather(emit, y, emit.constant<std::int32_t>({static_cast<std::int64_t>(at.size())}, at), i);
     } else {
       const auto scalar = [&](std::int64_t v) { return emit.scalar(DType::int32, static_cast<double>(v)); };
-      y = along(emit, y, i, source_indices(emit, mode, extent_of(emit, y, i).scalar(emit), scalar(begin), scalar(end)));
+      y = gather(emit, y, source_indices(emit, mode, extent_of(emit, y, i).scalar(emit), scalar(begin), scalar(end)),
+                 i);
     }
   }
   return y;
@@ -141,9 +138,10 @@ Value pad_at_run_time(const Node& node, const Emit& emit, std::string_view mode)
     return emit.op("PADV2", {y, table, fill_of(emit, node.in(2), x.dtype())});
   }
   for (int i = 0; i < rank; ++i)
-    y = along(emit, y, i,
-              source_indices(emit, mode, element(emit, size, i).value, element(emit, before, i).value,
-                             element(emit, after, i).value));
+    y = gather(emit, y,
+               source_indices(emit, mode, element(emit, size, i).value, element(emit, before, i).value,
+                              element(emit, after, i).value),
+               i);
   return y;
 }
 

@@ -47,7 +47,7 @@ Value repeat_blocks(const Emit& emit, const Value& v, int axis, std::int64_t blo
   }
   std::vector<std::int32_t> at;
   for (std::int64_t k = 0; k < n; ++k) at.push_back(static_cast<std::int32_t>(k / block));
-  return emit.op("GATHER", {v, emit.constant<std::int32_t>({n}, at)}, {{"axis", axis}, {"batch_dims", 0}});
+  return gather(emit, v, emit.constant<std::int32_t>({n}, at), axis);
 }
 
 }  // namespace

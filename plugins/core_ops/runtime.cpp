@@ -9,10 +9,6 @@ namespace {
 constexpr std::int64_t kLowest = -std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t kHighest = std::numeric_limits<std::int32_t>::max();
 
-Value gather(const Emit& emit, const Value& v, const Value& at) {
-  return emit.op("GATHER", {v, at}, {{"axis", 0}, {"batch_dims", 0}});
-}
-
 /// Both as numbers, else as one node.
 Extent combined(const Emit& emit, std::string_view op, const Extent& a, const Extent& b) {
   return Extent(emit.op(op, {a.scalar(emit), b.scalar(emit)}));

@@ -6,6 +6,7 @@
 
 #include "carrier.hpp"
 #include "elements.hpp"
+#include "floats.hpp"
 
 namespace core_ops {
 namespace {
@@ -16,14 +17,11 @@ struct Scatter {
   Extent n, m;
 };
 
-Value joined(const Emit& emit, const Value& a, const Value& b) {
-  return emit.op("CONCATENATION", {a, b}, {{"axis", 0}, no_activation()});
-}
 /// The place of every row of data and updates together.
-Value all_places(const Emit& emit, const Scatter& s) { return joined(emit, counting(emit, s.n), s.places); }
+Value all_places(const Emit& emit, const Scatter& s) { return concatenation(emit, {counting(emit, s.n), s.places}, 0); }
 
 Value replaced(const Emit& emit, const Scatter& s) {
-  const Value rows = joined(emit, carried(emit, s.data), carried(emit, s.updates));
+  const Value rows = concatenation(emit, {carried(emit, s.data), carried(emit, s.updates)}, 0);
   Value source;
   if (s.places.constant() && s.n.is_known()) {
     Dims at(static_cast<std::size_t>(s.n.known));
@@ -72,7 +70,7 @@ Value accumulated(const Emit& emit, const Scatter& s, bool product) {
   decline_if(t == DType::float64, "LiteRT's scatters compute no float64");
   decline_if(product && carrier_of(t) == DType::int64, "LiteRT's UNSORTED_SEGMENT_PROD knows no ", name_of(t));
   const auto ready = [&](const Value& v) { return carried(emit, emit.cast(v, wide)); };
-  const Value rows = joined(emit, ready(s.data), ready(s.updates));
+  const Value rows = concatenation(emit, {ready(s.data), ready(s.updates)}, 0);
   const Value y = reduced_by(emit, product ? "UNSORTED_SEGMENT_PROD" : "SCATTER_ND", s, rows);
   return wide == t ? bitcast(emit, y, t) : emit.cast(y, t);
 }
@@ -84,14 +82,14 @@ Value extreme_of_narrow(const Emit& emit, const Scatter& s, bool largest) {
   const DType wide = half ? DType::float32 : bits ? t : DType::int32;
   const auto ready = [&](const Value& v) { return ordered_integers(emit, emit.cast(v, wide)); };
   const Value y = reduced_by(emit, largest ? "UNSORTED_SEGMENT_MAX" : "UNSORTED_SEGMENT_MIN", s,
-                             joined(emit, ready(s.data), ready(s.updates)));
+                             concatenation(emit, {ready(s.data), ready(s.updates)}, 0));
   return emit.cast(from_ordered_integers(emit, y, wide), t);
 }
 
 /// Wider numbers: all are sorted, and each place takes the first that names it.
 Value extreme_of_wide(const Emit& emit, const Scatter& s, bool largest) {
   const auto width = product(emit, extents_of(emit, s.data, 1, s.data.rank()));
-  const Value rows = joined(emit, carried(emit, s.data), carried(emit, s.updates));
+  const Value rows = concatenation(emit, {carried(emit, s.data), carried(emit, s.updates)}, 0);
   Value places = emit.reshape(all_places(emit, s), {-1, 1});
   places = emit.add(emit.mul(places, width.scalar(emit)), emit.reshape(counting(emit, width), {1, -1}));
   const Extent total = product(emit, {extent_of(emit, rows, 0), width});
