@@ -1,0 +1,114 @@
+#include "weights.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace gantry::keras {
+namespace {
+
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+
+std::vector<std::string> split(std::string_view path) {
+  std::vector<std::string> parts;
+  while (!path.empty()) {
+    const std::size_t slash = path.find('/');
+    parts.emplace_back(path.substr(0, slash));
+    path = slash == std::string_view::npos ? std::string_view{} : path.substr(slash + 1);
+  }
+  return parts;
+}
+
+// "kernel:0" -> "kernel"
+std::string_view without_number(std::string_view name) { return name.substr(0, name.rfind(':')); }
+
+bool fits(std::string_view component, std::string_view wanted) {
+  if (wanted.ends_with('*')) return component.starts_with(wanted.substr(0, wanted.size() - 1));
+  return component == wanted;
+}
+
+// Whether the path has the parts in order, and one of the names last.
+bool fits(const std::vector<std::string>& path, const std::vector<std::string>& parts, const Role& role) {
+  if (path.empty()) return false;
+  std::size_t part = 0;
+  for (std::size_t i = 0; i + 1 < path.size() && part < parts.size(); ++i) part += fits(path[i], parts[part]);
+  if (part < parts.size()) return false;
+  return std::ranges::find(role.names, without_number(path.back())) != role.names.end();
+}
+
+}  // namespace
+
+std::string snake_case(std::string_view class_name) {
+  std::string spaced;  // (.)([A-Z][a-z]+) -> \1_\2
+  const std::string_view s = class_name;
+  for (std::size_t i = 0; i < s.size();) {
+    spaced += s[i++];
+    if (i + 1 < s.size() && is_upper(s[i]) && is_lower(s[i + 1])) {
+      spaced += '_';
+      spaced += s[i++];
+      while (i < s.size() && is_lower(s[i])) spaced += s[i++];
+    }
+  }
+  std::string out;  // ([a-z])([A-Z]) -> \1_\2
+  for (std::size_t i = 0; i < spaced.size(); ++i) {
+    if (i > 0 && is_lower(spaced[i - 1]) && is_upper(spaced[i])) out += '_';
+    out += static_cast<char>(std::tolower(static_cast<unsigned char>(spaced[i])));
+  }
+  return out;
+}
+
+Weights::Weights(const Hdf5File& file) : file_(file), root_("/") {
+  if (file.has_group("/model_weights")) {
+    root_ = "/model_weights";
+    by_name_ = true;
+  } else {
+    by_name_ = file.texts("/", "layer_names").has_value();
+  }
+}
+
+Scope Weights::layer(const Scope& model, const std::string& name, const std::string& key) const {
+  if (by_name_) {
+    if (model.group == root_) return {(root_ == "/" ? "" : root_) + "/" + name, {}};
+    Scope inner = model;  // what is in a nested model has its layer's name in the weights' names
+    inner.parts.push_back(name);
+    return inner;
+  }
+  const std::string base = model.group == "/" ? "" : model.group;
+  for (const char* list : {"/layers/", "/_layer_checkpoint_dependencies/"})
+    for (const std::string& last : {key, name})
+      if (file_.has_group(base + list + last)) return {base + list + last, {}};
+  return {base + "/layers/" + key, {}};
+}
+
+Scope Weights::part(const Scope& layer, const std::string& name) const {
+  if (!by_name_) return {layer.group + "/" + name, {}};
+  Scope inner = layer;
+  if (name == "forward_layer") inner.parts.emplace_back("forward*");
+  if (name == "backward_layer") inner.parts.emplace_back("backward*");
+  if (name == "output_dense")
+    inner.parts.emplace_back("attention_output");
+  else if (name.ends_with("_dense"))
+    inner.parts.push_back(name.substr(0, name.size() - 6));
+  return inner;
+}
+
+const std::vector<std::string>& Weights::names_of(const std::string& group) const {
+  const auto it = names_.find(group);
+  if (it != names_.end()) return it->second;
+  auto names = file_.has_group(group) ? file_.texts(group, "weight_names") : std::nullopt;
+  return names_[group] = names ? *std::move(names) : std::vector<std::string>{};
+}
+
+std::optional<std::string> Weights::find(const Scope& layer, const Role& role) const {
+  const Scope scope = role.part.empty() ? layer : part(layer, role.part);
+  if (by_name_) {
+    for (const std::string& name : names_of(scope.group))
+      if (fits(split(name), scope.parts, role)) return scope.group + "/" + name;
+    return std::nullopt;
+  }
+  std::string path = scope.group + "/vars/" + std::to_string(role.index);
+  if (file_.has_dataset(path)) return path;
+  return std::nullopt;
+}
+
+}  // namespace gantry::keras
