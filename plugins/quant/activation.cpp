@@ -90,6 +90,9 @@ Value relu(const Emit& emit, const Value& x, const Quantizer& q) {
     y = emit_uniform(emit, emit.maximum(leaky, -slope * mi), {steps(emit, x, q, b - 1), b, true, false, rounding(emit)});
   }
   // By default the bits alone bound it.
+  if (q.has("relu_upper_bound") && !q.has("is_quantized_clip"))
+    emit.call().warn("QKeras does not store is_quantized_clip of quantized_relu: its relu_upper_bound is taken to be without "
+                     "effect, which is the default, as QKeras does when it loads the file");
   const bool bounded = q.has("relu_upper_bound") && !q.flag("is_quantized_clip", true);
   return bounded ? emit.minimum(y, q.number("relu_upper_bound", 0)) : y;
 }
