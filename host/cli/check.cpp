@@ -60,6 +60,7 @@ Status run(Invocation& run) {
 Command check_command() {
   const std::vector<Flag> own{
       target_flag(),
+      batch_flag(),
       shape_flag(),
       {.name = "--allow-custom", .help = "Count operators without converter as custom operators"},
       {.name = "--allow-random", .help = "Map random operators to the target's own random numbers"},

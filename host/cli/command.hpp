@@ -87,6 +87,7 @@ Command completion_command();
 std::vector<Flag> common_flags();     // -q -v --config --set --log-file
 std::vector<Flag> plugin_flags();     // --plugin-path --no-default-plugins
 Flag target_flag();                   // --to
+Flag batch_flag();                    // --batch
 Flag shape_flag();                    // --shape
 Flag io_layout_flag();                // --io-layout
 Flag report_flag();                   // --report

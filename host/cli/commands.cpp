@@ -41,9 +41,15 @@ std::vector<Flag> plugin_flags() {
 Flag target_flag() {
   return {.name = "--to",
           .value = "DIALECT",
-          .help = "What to convert to (default: by the output's extension, else tflite)",
+          .help = "What to convert to (default: by the output's extension, else tflite); qonnx and qcdq are ONNX",
           .complete = Complete::words,
-          .words = {"tflite", "onnx"}};
+          .words = {"tflite", "onnx", "qonnx", "qcdq"}};
+}
+
+Flag batch_flag() {
+  return {.name = "--batch",
+          .value = "N",
+          .help = "Size of a Keras model's batch where the file leaves it open (default 1), or dynamic"};
 }
 
 Flag shape_flag() {

@@ -41,6 +41,7 @@ Command convert_command() {
   const std::vector<Flag> own{
       out,
       target_flag(),
+      batch_flag(),
       shape_flag(),
       {.name = "--allow-custom", .help = "Leave operators that have no converter as custom operators"},
       {.name = "--allow-random", .help = "Map random operators to the target's own random numbers"},
@@ -55,7 +56,7 @@ Command convert_command() {
       .name = "convert",
       .help = "Convert a model",
       .usage = "IN -o OUT [options]",
-      .positionals = {{.name = "IN", .help = "The model: .onnx, or .tflite to clean it up"}},
+      .positionals = {{.name = "IN", .help = "The model: .onnx, Keras' .keras, .h5 or .json, or .tflite to clean it up"}},
       .flags = own + tolerance_flags() + plugin_flags() + common_flags(),
       .run = run,
       .ends_with_table = true,

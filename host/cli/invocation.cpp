@@ -114,14 +114,26 @@ Status Invocation::merge_options() {
     GANTRY_ASSIGN(const std::int64_t seed, parse_int("--seed", args.get("--seed")));
     GANTRY_TRY(config.set("verify.seed", seed, "--seed"));
   }
-  if (args.has("--to")) {
-    if (args.get("--to") != "tflite" && args.get("--to") != "onnx")
-      return error(Code::output_format, "no writer for \"" + args.get("--to") + "\"")
-          .at("--to")
-          .try_this("what can be written: tflite, onnx");
-    GANTRY_TRY(config.set("convert.target", args.get("--to"), "--to"));
+  if (args.has("--batch")) {
+    const std::string& batch = args.get("--batch");
+    const std::int64_t open = -1;
+    GANTRY_ASSIGN(const std::int64_t size, batch == "dynamic" ? Result<std::int64_t>(open) : parse_int("--batch", batch));
+    GANTRY_TRY(config.merge_setting("plugins.\"org.gantry.keras\".batch=" + std::to_string(size)));
   }
+  if (args.has("--to")) return merge_target(args.get("--to"));
   return {};
+}
+
+// qonnx and qcdq are ONNX: they say how a Keras model's quantizers are written.
+Status Invocation::merge_target(const std::string& to) {
+  const bool onnx = to == "onnx" || to == "qonnx" || to == "qcdq";
+  if (!onnx && to != "tflite")
+    return error(Code::output_format, "no writer for \"" + to + "\"")
+        .at("--to")
+        .try_this("what can be written: tflite, onnx, qonnx, qcdq");
+  const bool from_onnx = std::filesystem::path(args.get("IN")).extension() == ".onnx";
+  if (onnx && !from_onnx) GANTRY_TRY(config.merge_setting("plugins.\"org.gantry.quant\".output=\"" + to + "\""));
+  return config.set("convert.target", onnx ? std::string("onnx") : to, "--to");
 }
 
 std::vector<std::string> Invocation::files_read() const {

@@ -58,6 +58,7 @@ class Invocation {
 
  private:
   Status merge_options();
+  Status merge_target(const std::string& to);
   Status protect_inputs() const;
   std::vector<std::string> files_read() const;
   void print_diagnostics();

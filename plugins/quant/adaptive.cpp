@@ -17,7 +17,7 @@ double side(double value, double unsigned_bits, bool rounds, bool one_less) {
   return std::fabs(value) <= most ? bits : bits + 1;
 }
 
-GANTRY_CONVERT(qkeras, "QAdaptiveActivation", to(qkeras)) {
+Value adaptive(const Node& node, const Emit& emit) {
   const std::size_t n = operand_count(node);
   const std::string activation = node.attr<std::string>("activation", "");
   decline_if(activation != "quantized_bits" && activation != "quantized_relu", "QAdaptiveActivation of '", activation, "'");
@@ -44,6 +44,10 @@ GANTRY_CONVERT(qkeras, "QAdaptiveActivation", to(qkeras)) {
     config["symmetric"] = symmetric;
   }
   return activated(node, emit, node.in(0), Json{{"class_name", activation}, {"config", config}}.dump());
+}
+
+GANTRY_CONVERT(qkeras, "QAdaptiveActivation", to(qkeras)) {
+  return or_refused(node, emit, [&] { return adaptive(node, emit); });
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ bool flag(const Node& node, std::string_view name) { return node.attr<std::int64
 
 // inv = gamma / sqrt(variance + epsilon); kernel' = Qk(inv kernel); bias' = Qb(inv (bias - mean) + beta). Channels are
 // along the last axis, of a depthwise kernel along the last two.
-Results folded(const Node& node, const Emit& emit, const Row& row) {
+Value rewritten(const Node& node, const Emit& emit, const Row& row) {
   std::size_t next = operand_count(node);
   const auto read = [&](bool there, std::size_t n, float otherwise) {
     return there ? node.in(next++).read<float>() : Floats(n, otherwise);
@@ -54,6 +54,9 @@ Results folded(const Node& node, const Emit& emit, const Row& row) {
   return activated(node, emit, y, node.attr<std::string>("activation", ""));
 }
 
+Results folded(const Node& node, const Emit& emit, const Row& row) {
+  return or_refused(node, emit, [&] { return rewritten(node, emit, row); });
+}
 GANTRY_TABLE(qkeras, kRows, folded, to(qkeras))
 
 // i = Qg(gamma) / sqrt(Qv(variance) + epsilon); y = x i + (Qb(beta) - Qm(mean) i)

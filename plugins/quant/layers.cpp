@@ -13,6 +13,14 @@ Value keras_node(const Emit& emit, std::string_view package, std::string_view op
   return emit.make(package, op, 1, inputs, attributes, {Type{}}, 1)[0];
 }
 
+Value or_refused(const Node& node, const Emit& emit, const std::function<Value()>& make) {
+  try {
+    return make();
+  } catch (const Declined& d) {
+    return keras_node(emit, "qkeras", "Refused", {node.in(0)}, {{"reason", cat(node.op(), ": ", d.what())}});
+  }
+}
+
 std::size_t operand_count(const Node& node) {
   const auto n = static_cast<std::size_t>(node.attr<std::int64_t>("operand_count", 1));
   decline_if(n != 1, "it is called with ", n, " tensors");
@@ -57,7 +65,7 @@ const Row kRows[] = {
     {"QSeparableConv2D", "SeparableConv2D", {"depthwise_quantizer", "pointwise_quantizer", "bias_quantizer"}},
 };
 
-Results layer(const Node& node, const Emit& emit, const Row& row) {
+Value rewritten(const Node& node, const Emit& emit, const Row& row) {
   const std::size_t n = operand_count(node);
   decline_if(node.has_attr("mask"), "a masked kernel");
   std::vector<Value> inputs{node.in(0)};
@@ -68,10 +76,20 @@ Results layer(const Node& node, const Emit& emit, const Row& row) {
   return activated(node, emit, y, node.attr<std::string>("activation", ""));
 }
 
+Results layer(const Node& node, const Emit& emit, const Row& row) {
+  return or_refused(node, emit, [&] { return rewritten(node, emit, row); });
+}
 GANTRY_TABLE(qkeras, kRows, layer, to(qkeras))
 
+GANTRY_CONVERT(qkeras, "Refused", to(onnx)) {
+  decline(node.attr<std::string>("reason"));
+  return Value();
+}
+
 GANTRY_CONVERT(qkeras, "QActivation", to(qkeras)) {
-  return activated(node, emit, node.in(operand_count(node) - 1), node.attr<std::string>("activation", ""));
+  return or_refused(node, emit, [&] {
+    return activated(node, emit, node.in(operand_count(node) - 1), node.attr<std::string>("activation", ""));
+  });
 }
 
 GANTRY_CONVERT(qkeras, "Quantizer", to(onnx)) {

@@ -7,10 +7,23 @@ namespace {
 
 void infer_float(const Node& node, const Infer& infer) { infer.set(0, DType::float32, node.in(0).type().dims); }
 
+// Older files have them in other domains.
+struct Old {
+  std::string_view op;
+};
+constexpr Old kOld[] = {{"Quant"}, {"BipolarQuant"}, {"Trunc"}};
+
+Results renamed(const Node& node, const Emit& emit, const Old& row) {
+  return emit.make(kQonnx, row.op, 1, node.ins(), attributes_of(node), {}, 1);
+}
+
 }  // namespace
+
+GANTRY_TABLE(onnx_domain("onnx.brevitas"), kOld, renamed, to(onnx))
+GANTRY_TABLE(onnx_domain("finn.custom_op.general"), kOld, renamed, to(onnx))
 
 GANTRY_DEFINE(qonnx, "Quant", infer(infer_float), layout("*, *, *, _ -> *"))
 GANTRY_DEFINE(qonnx, "IntQuant", infer(infer_float), layout("*, *, *, _ -> *"))
 GANTRY_DEFINE(qonnx, "BipolarQuant", infer(infer_float), layout("*, * -> *"))
-GANTRY_DEFINE(qonnx, "Trunc", infer(infer_float), layout("*, _, _, _, _, _ -> *; fixed: scales of an axis"))
+GANTRY_DEFINE(qonnx, "Trunc", infer(infer_float), layout("*, *, *, _, _, _ -> *"))
 GANTRY_DEFINE(qonnx, "FloatQuant", infer(infer_float), layout("*, *, _, _, _, _ -> *"))

@@ -17,7 +17,7 @@ Value scaled(const Node& node, const Emit& emit, const Value& x, double by) {
 }
 
 // QKeras 0.9.0: average(x) area Q(1 / area). Later ones multiply by the area first.
-GANTRY_CONVERT(qkeras, "QAveragePooling2D", to(qkeras)) {
+Value average_pool(const Node& node, const Emit& emit) {
   const auto q = quantizer_in(node, "average_quantizer");
   Value y = node.in(operand_count(node) - 1);
   Dims size = node.attribute_kind("pool_size") == GANTRY_ATTR_INTS ? node.attr<Dims>("pool_size")
@@ -30,6 +30,10 @@ GANTRY_CONVERT(qkeras, "QAveragePooling2D", to(qkeras)) {
   if (q && !first) y = scaled(node, emit, y, area);
   if (q) y = scaled(node, emit, y, quantized_factor(*q, area));
   return activated(node, emit, y, node.attr<std::string>("activation", ""));
+}
+
+GANTRY_CONVERT(qkeras, "QAveragePooling2D", to(qkeras)) {
+  return or_refused(node, emit, [&] { return average_pool(node, emit); });
 }
 
 // 0.9.0: average(x) area Q(1 / area); later: sum(x) Q(1 / area).
