@@ -117,7 +117,8 @@ Status Invocation::merge_options() {
   if (args.has("--batch")) {
     const std::string& batch = args.get("--batch");
     const std::int64_t open = -1;
-    GANTRY_ASSIGN(const std::int64_t size, batch == "dynamic" ? Result<std::int64_t>(open) : parse_int("--batch", batch));
+    GANTRY_ASSIGN(const std::int64_t size,
+                  batch == "dynamic" ? Result<std::int64_t>(open) : parse_int("--batch", batch));
     GANTRY_TRY(config.merge_setting("plugins.\"org.gantry.keras\".batch=" + std::to_string(size)));
   }
   if (args.has("--to")) return merge_target(args.get("--to"));

@@ -11,9 +11,15 @@ namespace {
 
 bool of_training(std::string_view key) {
   constexpr std::array<std::string_view, 4> kSuffixes = {"_initializer", "_regularizer", "_constraint", "_range"};
-  constexpr std::array<std::string_view, 9> kNames = {
-      "name",        "trainable",           "dtype",           "batch_input_shape", "batch_shape",
-      "build_config", "activity_regularizer", "shared_object_id", "dtype_policy"};
+  constexpr std::array<std::string_view, 9> kNames = {"name",
+                                                      "trainable",
+                                                      "dtype",
+                                                      "batch_input_shape",
+                                                      "batch_shape",
+                                                      "build_config",
+                                                      "activity_regularizer",
+                                                      "shared_object_id",
+                                                      "dtype_policy"};
   return std::ranges::any_of(kSuffixes, [&](std::string_view s) { return key.ends_with(s); }) ||
          std::ranges::find(kNames, key) != kNames.end();
 }
@@ -21,7 +27,9 @@ bool of_training(std::string_view key) {
 bool is_integer(const Json& j) {
   return j.is_boolean() || (j.is_number_integer() && !(j.is_number_unsigned() && j.get<std::uint64_t>() > INT64_MAX));
 }
-std::int64_t integer(const Json& j) { return j.is_boolean() ? static_cast<std::int64_t>(j.get<bool>()) : j.get<std::int64_t>(); }
+std::int64_t integer(const Json& j) {
+  return j.is_boolean() ? static_cast<std::int64_t>(j.get<bool>()) : j.get<std::int64_t>();
+}
 
 // All leaves; false where one is no number.
 bool flatten(const Json& j, std::vector<const Json*>& out) {
@@ -41,7 +49,8 @@ void add_list(sdk::Attributes& out, const std::string& key, const Json& j) {
       out.emplace_back(key, std::move(ints));
     } else {
       std::vector<float> floats;
-      for (const Json* e : leaves) floats.push_back(e->is_boolean() ? static_cast<float>(e->get<bool>()) : e->get<float>());
+      for (const Json* e : leaves)
+        floats.push_back(e->is_boolean() ? static_cast<float>(e->get<bool>()) : e->get<float>());
       out.emplace_back(key, std::move(floats));
     }
   } else if (std::ranges::all_of(j, [](const Json& e) { return e.is_string(); })) {

@@ -70,7 +70,10 @@ std::string dump(const Json& j) { return j.dump(-1, ' ', false, Json::error_hand
 }  // namespace
 
 Builder::Builder(const sdk::Reading& reading, const Hdf5File& file, int keras_version)
-    : reading_(reading), file_(file), weights_(file), version_(keras_version),
+    : reading_(reading),
+      file_(file),
+      weights_(file),
+      version_(keras_version),
       batch_(reading.call().option<std::int64_t>("batch")) {
   if (batch_ == 0 || batch_ < -1) decline("the option batch must be positive, or -1");
 }
@@ -105,7 +108,9 @@ Builder::Values Builder::run_model(const Model& model, const Values& inputs, con
                              " inputs, and has " + std::to_string(model.inputs.size()));
   std::vector<std::vector<Values>> results(model.layers.size());
   std::vector<std::size_t> wanted(model.layers.size(), 1);
-  const auto want = [&](const Tensor& t) { wanted[t.layer] = std::max(wanted[t.layer], std::min<std::size_t>(t.tensor, 64) + 1); };
+  const auto want = [&](const Tensor& t) {
+    wanted[t.layer] = std::max(wanted[t.layer], std::min<std::size_t>(t.tensor, 64) + 1);
+  };
   for (std::size_t l = 0; l < model.layers.size(); ++l) {
     results[l].resize(model.layers[l].calls.size());
     for (const Call& c : model.layers[l].calls) std::ranges::for_each(c.operands, want);
@@ -192,7 +197,8 @@ Builder::Values Builder::bidirectional(const Layer& layer, const Call& call, con
   const std::size_t states = states_of(forward);
   const Values f = leaf(forward, call, operands, weights_.part(scope, "forward_layer"), 1 + states);
   // Keras turns the backward sequence round again.
-  const Values b = leaf(backward, call, operands, weights_.part(scope, "backward_layer"), 1 + states, {{"keep_order", 1}});
+  const Values b =
+      leaf(backward, call, operands, weights_.part(scope, "backward_layer"), 1 + states, {{"keep_order", 1}});
   const Json& mode = member(*layer.config, "merge_mode");
   Values results;
   if (mode.is_null()) {

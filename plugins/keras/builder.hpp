@@ -32,7 +32,8 @@ class Builder {
 
   sdk::Value input(const Layer& layer);
   Values run_model(const Model& model, const Values& inputs, const Scope& scope, bool top);
-  Values run_layer(const Layer& layer, const Call& call, const Values& operands, const Scope& scope, std::size_t results);
+  Values run_layer(const Layer& layer, const Call& call, const Values& operands, const Scope& scope,
+                   std::size_t results);
   Values leaf(const Layer& layer, const Call& call, Values operands, const Scope& scope, std::size_t results,
               sdk::Attributes more = {});
   Values time_distributed(const Layer& layer, const Call& call, const Values& operands, const Scope& scope);

@@ -34,7 +34,8 @@ const Json& model_of(const Json& j) {
 void read_hdf5(const Reading& reading) {
   const Hdf5File file(reading.bytes());
   const auto config = file.text("/", "model_config");
-  decline_if(!config, "the file has weights only, and no model_config; give the model's JSON, with the weights beside it");
+  decline_if(!config,
+             "the file has weights only, and no model_config; give the model's JSON, with the weights beside it");
   std::string version = file.text("/", "keras_version").value_or("");
   if (version.empty() && file.has_group("/model_weights"))
     version = file.text("/model_weights", "keras_version").value_or("");
@@ -46,7 +47,8 @@ void read_archive(const Reading& reading) {
   constexpr std::size_t kMostText = std::size_t{256} << 20, kMostWeights = std::size_t{1} << 40;
   const Zip zip(reading.bytes());
   std::vector<std::byte> config_bytes, metadata_bytes, weights_bytes;
-  if (!zip.contains("config.json")) throw std::runtime_error("the zip archive is no Keras model: it has no config.json");
+  if (!zip.contains("config.json"))
+    throw std::runtime_error("the zip archive is no Keras model: it has no config.json");
   const Json config = parse_json(as_text(zip.read("config.json", kMostText, config_bytes)), "config.json");
   std::string version;
   if (zip.contains("metadata.json")) {

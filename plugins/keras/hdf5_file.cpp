@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <stdexcept>
-#include <utility>
-
 #include <hdf5.h>
 #include <hdf5_hl.h>
+#include <stdexcept>
+#include <utility>
 
 namespace gantry::keras {
 namespace {
@@ -77,7 +76,8 @@ std::vector<std::string> fixed_strings(hid_t attribute, hid_t type, std::size_t 
   const std::size_t size = H5Tget_size(type);
   if (size == 0 || n > kMostText / size) throw std::runtime_error("the attribute " + what + " is too large");
   std::vector<char> all(n * size);
-  if (n > 0 && H5Aread(attribute, type, all.data()) < 0) throw std::runtime_error("the attribute " + what + " is damaged");
+  if (n > 0 && H5Aread(attribute, type, all.data()) < 0)
+    throw std::runtime_error("the attribute " + what + " is damaged");
   std::vector<std::string> out;
   for (std::size_t i = 0; i < n; ++i) {
     const std::string_view one(all.data() + i * size, size);
@@ -228,8 +228,7 @@ Dataset Hdf5File::read(const std::string& path) const {
   if (size > kMostText && size / 1032 > bytes_.size())
     throw std::runtime_error("the weight " + path + " says it is larger than the file can hold");
   out.owned.resize(size);
-  if (size > 0 &&
-      H5Dread(dataset.get(path), H5T_IEEE_F32LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, out.owned.data()) < 0)
+  if (size > 0 && H5Dread(dataset.get(path), H5T_IEEE_F32LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, out.owned.data()) < 0)
     throw std::runtime_error("the weight " + path + " is damaged");
   out.bytes = out.owned;
   return out;

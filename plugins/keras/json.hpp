@@ -1,11 +1,11 @@
 // JSON of untrusted files.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include <nlohmann/json.hpp>
 
 namespace gantry::keras {
 

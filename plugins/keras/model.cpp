@@ -88,7 +88,8 @@ Call keras2_call(const Json& j, const Names& names) {
   const Json* keywords = nullptr;
   for (const Json& t : is_history(j) ? alone : j) {
     call.operands.push_back(history(t, names));
-    if (t.size() == 4 && t[3].is_object() && !t[3].empty()) keywords = &(is_history(j) ? j : j[call.operands.size() - 1])[3];
+    if (t.size() == 4 && t[3].is_object() && !t[3].empty())
+      keywords = &(is_history(j) ? j : j[call.operands.size() - 1])[3];
   }
   if (keywords)
     for (const auto& [name, value] : keywords->items()) keyword(call, name, value, names, false);
@@ -175,7 +176,8 @@ Model functional(const Json& config) {
   for (std::size_t i = 0; i < m.layers.size(); ++i) {
     const Json& nodes = member(layers[i], "inbound_nodes");
     if (nodes.is_array())
-      for (const Json& n : nodes) m.layers[i].calls.push_back(n.is_object() ? keras3_call(n, names) : keras2_call(n, names));
+      for (const Json& n : nodes)
+        m.layers[i].calls.push_back(n.is_object() ? keras3_call(n, names) : keras2_call(n, names));
     if (m.layers[i].calls.empty() && m.layers[i].class_name == "InputLayer") m.layers[i].calls.emplace_back();
   }
   put_in_order(m);
@@ -183,7 +185,8 @@ Model functional(const Json& config) {
   m.outputs = ports(member(config, "output_layers"), names);
   for (const auto* list : {&m.inputs, &m.outputs})
     for (const Tensor& t : *list)
-      if (t.call >= m.layers[t.layer].calls.size()) damaged("layer '" + m.layers[t.layer].name + "' is not called so often");
+      if (t.call >= m.layers[t.layer].calls.size())
+        damaged("layer '" + m.layers[t.layer].name + "' is not called so often");
   return m;
 }
 
@@ -197,7 +200,8 @@ Model sequential(const Json& config) {
     const Json& first = *m.layers.front().config;
     const bool tells = !member(first, "batch_input_shape").is_null() || !member(first, "batch_shape").is_null();
     const bool built = !member(config, "build_input_shape").is_null();
-    sdk::decline_if(!tells && !built, "the Sequential model was never built: the shape of its input is not in the file");
+    sdk::decline_if(!tells && !built,
+                    "the Sequential model was never built: the shape of its input is not in the file");
     m.layers.insert(m.layers.begin(), input_layer(tells ? first : config));
   }
   for (std::size_t i = 0; i < m.layers.size(); ++i) {
@@ -214,13 +218,28 @@ Model sequential(const Json& config) {
 }  // namespace
 
 Layer describe_layer(const Json& serialized) {
-  constexpr std::array<std::string_view, 22> kQkeras = {
-      "QActivation",      "QAdaptiveActivation", "QDense",           "QConv1D",
-      "QConv2D",          "QConv2DTranspose",    "QSeparableConv1D", "QSeparableConv2D",
-      "QDepthwiseConv2D", "QBatchNormalization", "QConv2DBatchnorm", "QDepthwiseConv2DBatchnorm",
-      "QAveragePooling2D", "QGlobalAveragePooling2D", "QSimpleRNN",  "QLSTM",
-      "QGRU",             "QBidirectional",      "QDenseBatchnorm",  "QDepthwiseConv2DTranspose",
-      "QSeparableConv2DTranspose", "QScaleShift"};
+  constexpr std::array<std::string_view, 22> kQkeras = {"QActivation",
+                                                        "QAdaptiveActivation",
+                                                        "QDense",
+                                                        "QConv1D",
+                                                        "QConv2D",
+                                                        "QConv2DTranspose",
+                                                        "QSeparableConv1D",
+                                                        "QSeparableConv2D",
+                                                        "QDepthwiseConv2D",
+                                                        "QBatchNormalization",
+                                                        "QConv2DBatchnorm",
+                                                        "QDepthwiseConv2DBatchnorm",
+                                                        "QAveragePooling2D",
+                                                        "QGlobalAveragePooling2D",
+                                                        "QSimpleRNN",
+                                                        "QLSTM",
+                                                        "QGRU",
+                                                        "QBidirectional",
+                                                        "QDenseBatchnorm",
+                                                        "QDepthwiseConv2DTranspose",
+                                                        "QSeparableConv2DTranspose",
+                                                        "QScaleShift"};
   Layer l;
   l.class_name = class_of(serialized);
   const std::size_t prefix = l.class_name.rfind('>');

@@ -17,10 +17,9 @@ bool one_of(std::string_view name, const std::array<std::string_view, N>& list) 
   return std::ranges::find(list, name) != list.end();
 }
 
-constexpr std::array<std::string_view, 14> kKernelBias = {"Dense",   "Conv1D",   "Conv2D",          "Conv3D",          "Conv1DTranspose",
-                                                          "Conv2DTranspose",     "Conv3DTranspose", "QDense",          "QConv1D",
-                                                          "QConv2D", "QConv2DTranspose",            "QDenseBatchnorm", "QConv2DBatchnorm",
-                                                          "EinsumDense"};
+constexpr std::array<std::string_view, 14> kKernelBias = {
+    "Dense",  "Conv1D",  "Conv2D",  "Conv3D",           "Conv1DTranspose", "Conv2DTranspose",  "Conv3DTranspose",
+    "QDense", "QConv1D", "QConv2D", "QConv2DTranspose", "QDenseBatchnorm", "QConv2DBatchnorm", "EinsumDense"};
 constexpr std::array<std::string_view, 5> kDepthwise = {"DepthwiseConv1D", "DepthwiseConv2D", "QDepthwiseConv2D",
                                                         "QDepthwiseConv2DBatchnorm", "QDepthwiseConv2DTranspose"};
 constexpr std::array<std::string_view, 5> kSeparable = {"SeparableConv1D", "SeparableConv2D", "QSeparableConv1D",

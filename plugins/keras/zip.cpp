@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
-
 #include <zlib.h>
 
 namespace gantry::keras {
@@ -70,7 +69,8 @@ Zip::Zip(std::span<const std::byte> bytes) : bytes_(bytes) {
     const auto name_size = static_cast<std::size_t>(number(bytes, at + 28, 2));
     const auto extra_size = static_cast<std::size_t>(number(bytes, at + 30, 2));
     const auto comment_size = static_cast<std::size_t>(number(bytes, at + 32, 2));
-    std::uint64_t packed = number(bytes, at + 20, 4), size = number(bytes, at + 24, 4), header = number(bytes, at + 42, 4);
+    std::uint64_t packed = number(bytes, at + 20, 4), size = number(bytes, at + 24, 4),
+                  header = number(bytes, at + 42, 4);
     if (name_size + extra_size > bytes.size() - std::min(bytes.size(), at + 46)) damaged("it is cut short");
     read_zip64(bytes.subspan(at + 46 + name_size, extra_size), size, packed, header);
     if (header > bytes.size() || packed > bytes.size()) damaged("an entry lies beyond its end");

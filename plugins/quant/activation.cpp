@@ -50,7 +50,8 @@ Value bits(const Emit& emit, const Value& x, const Quantizer& q) {
   if (u == 0)
     y = emit_bipolar(emit, x, emit.scalar(DType::float32, 1));
   else
-    y = emit_uniform(emit, x, {steps(emit, x, q, u), b, negative, negative && q.flag("symmetric", false), rounding(emit)});
+    y = emit_uniform(emit, x,
+                     {steps(emit, x, q, u), b, negative, negative && q.flag("symmetric", false), rounding(emit)});
   return with_alpha(emit, y, q.alpha());
 }
 
@@ -65,7 +66,8 @@ Value linear(const Emit& emit, const Value& x, const Quantizer& q) {
     for (float& v : s) v /= 2;
     return emit_bipolar(emit, x, factor(emit, s, x.rank()));
   }
-  return emit_uniform(emit, x, {factor(emit, s, x.rank()), b, negative, negative && q.flag("symmetric", true), rounding(emit)});
+  return emit_uniform(emit, x,
+                      {factor(emit, s, x.rank()), b, negative, negative && q.flag("symmetric", true), rounding(emit)});
 }
 
 // m_i clip(round(2 p / ...)): 2 round(hs(x / m_i) m) / m - 1, in [0, 1 - 1/m]
@@ -83,16 +85,18 @@ Value relu(const Emit& emit, const Value& x, const Quantizer& q) {
   } else if (slope == 0) {
     y = emit_uniform(emit, emit.op("Relu", {x}), {steps(emit, x, q, b), b, false, false, rounding(emit)});
   } else {
-    decline_if(slope < 0 || std::exp2(std::round(std::log2(slope))) != slope, "quantized_relu with the negative slope ", slope,
-               ", which is no power of two");
+    decline_if(slope < 0 || std::exp2(std::round(std::log2(slope))) != slope, "quantized_relu with the negative slope ",
+               slope, ", which is no power of two");
     const double mi = std::exp2(q.number("integer", 0));
     const Value leaky = emit.op("LeakyRelu", {x}, {{"alpha", static_cast<float>(slope)}});
-    y = emit_uniform(emit, emit.maximum(leaky, -slope * mi), {steps(emit, x, q, b - 1), b, true, false, rounding(emit)});
+    y = emit_uniform(emit, emit.maximum(leaky, -slope * mi),
+                     {steps(emit, x, q, b - 1), b, true, false, rounding(emit)});
   }
   // By default the bits alone bound it.
   if (q.has("relu_upper_bound") && !q.has("is_quantized_clip"))
-    emit.call().warn("QKeras does not store is_quantized_clip of quantized_relu: its relu_upper_bound is taken to be without "
-                     "effect, which is the default, as QKeras does when it loads the file");
+    emit.call().warn(
+        "QKeras does not store is_quantized_clip of quantized_relu: its relu_upper_bound is taken to be without "
+        "effect, which is the default, as QKeras does when it loads the file");
   const bool bounded = q.has("relu_upper_bound") && !q.flag("is_quantized_clip", true);
   return bounded ? emit.minimum(y, q.number("relu_upper_bound", 0)) : y;
 }
@@ -150,7 +154,8 @@ Value po2(const Emit& emit, const Value& x, const Quantizer& q) {
 
 // mu-law: sign(p) log(1 + u |p|) / log(1 + u) of the rounded p
 Value ulaw(const Emit& emit, const Value& x, const Quantizer& q) {
-  const double b = q.number("bits", 8), mi = std::exp2(q.number("integer", 0)), m = std::exp2(b - 1), u = q.number("u", 255);
+  const double b = q.number("bits", 8), mi = std::exp2(q.number("integer", 0)), m = std::exp2(b - 1),
+               u = q.number("u", 255);
   const Value hs = hard_sigmoid(emit, times(emit, x, 1 / mi));
   const Value p = twice_less_one(emit, rounded(emit, hs, 1 / m, b, false, false));
   const Value law = emit.div(emit.op("Log", {emit.add(emit.mul(emit.op("Abs", {p}), u), 1)}), std::log1p(u));
@@ -183,23 +188,31 @@ const std::map<std::string, Function, std::less<>> kQuantizers = {
     {"quantized_hswish", hswish},
     {"hard_sigmoid", [](const Emit& e, const Value& x, const Quantizer&) { return hard_sigmoid(e, x); }},
     {"smooth_sigmoid", [](const Emit& e, const Value& x, const Quantizer&) { return smooth_sigmoid(e, x); }},
-    {"binary_sigmoid", [](const Emit& e, const Value& x, const Quantizer&) { return round_half_even(e, hard_sigmoid(e, x)); }},
-    {"hard_tanh", [](const Emit& e, const Value& x, const Quantizer&) { return twice_less_one(e, hard_sigmoid(e, x)); }},
-    {"smooth_tanh", [](const Emit& e, const Value& x, const Quantizer&) { return twice_less_one(e, smooth_sigmoid(e, x)); }},
-    {"binary_tanh",
-     [](const Emit& e, const Value& x, const Quantizer&) { return twice_less_one(e, round_half_even(e, hard_sigmoid(e, x))); }}};
+    {"binary_sigmoid",
+     [](const Emit& e, const Value& x, const Quantizer&) { return round_half_even(e, hard_sigmoid(e, x)); }},
+    {"hard_tanh",
+     [](const Emit& e, const Value& x, const Quantizer&) { return twice_less_one(e, hard_sigmoid(e, x)); }},
+    {"smooth_tanh",
+     [](const Emit& e, const Value& x, const Quantizer&) { return twice_less_one(e, smooth_sigmoid(e, x)); }},
+    {"binary_tanh", [](const Emit& e, const Value& x, const Quantizer&) {
+       return twice_less_one(e, round_half_even(e, hard_sigmoid(e, x)));
+     }}};
 
 }  // namespace
 
 Value emit_activation(const Emit& emit, const Value& x, const Quantizer& q) {
-  decline_if(q.name == "bernoulli", "the quantizer bernoulli is random, also at inference; use binary or stochastic_binary");
+  decline_if(q.name == "bernoulli",
+             "the quantizer bernoulli is random, also at inference; use binary or stochastic_binary");
   const auto it = kQuantizers.find(q.name);
   decline_if(it == kQuantizers.end(), "the quantizer '", q.name, "' is not known");
-  decline_if(q.flag("use_stochastic_rounding", false) && q.number("qnoise_factor", 1) != 1, "stochastic rounding with noise");
+  decline_if(q.flag("use_stochastic_rounding", false) && q.number("qnoise_factor", 1) != 1,
+             "stochastic rounding with noise");
   const double noise = q.number("qnoise_factor", 1);
   const Value y = it->second(emit, x, q);
   if (noise == 1) return y;
-  const Value before = q.name == "quantized_relu" ? emit.op("LeakyRelu", {x}, {{"alpha", static_cast<float>(q.number("negative_slope", 0))}}) : x;
+  const Value before = q.name == "quantized_relu"
+                           ? emit.op("LeakyRelu", {x}, {{"alpha", static_cast<float>(q.number("negative_slope", 0))}})
+                           : x;
   decline_if(q.name == "quantized_relu" && !q.has("relu_upper_bound"), "quantized_relu with qnoise_factor ", noise);
   return emit.add(before, emit.mul(emit.sub(y, before), noise));
 }

@@ -20,11 +20,13 @@ double side(double value, double unsigned_bits, bool rounds, bool one_less) {
 Value adaptive(const Node& node, const Emit& emit) {
   const std::size_t n = operand_count(node);
   const std::string activation = node.attr<std::string>("activation", "");
-  decline_if(activation != "quantized_bits" && activation != "quantized_relu", "QAdaptiveActivation of '", activation, "'");
+  decline_if(activation != "quantized_bits" && activation != "quantized_relu", "QAdaptiveActivation of '", activation,
+             "'");
   const bool relu = activation == "quantized_relu", rounds = node.attr<std::int64_t>("po2_rounding", 0) != 0;
   const auto number = [&](std::string_view name, double otherwise) {
-    return node.attribute_kind(name) == GANTRY_ATTR_FLOAT ? node.attr<double>(name)
-                                                          : static_cast<double>(node.attr<std::int64_t>(name, static_cast<std::int64_t>(otherwise)));
+    return node.attribute_kind(name) == GANTRY_ATTR_FLOAT
+               ? node.attr<double>(name)
+               : static_cast<double>(node.attr<std::int64_t>(name, static_cast<std::int64_t>(otherwise)));
   };
   const double bits = number("total_bits", 8), slope = number("relu_neg_slope", 0);
   const bool symmetric = node.attr<std::int64_t>("symmetric", 1) != 0, negative = !relu || slope != 0;

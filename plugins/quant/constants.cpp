@@ -49,7 +49,9 @@ Floats largest(const Floats& x, const Channels& c, bool absolute) {
   return m;
 }
 
-std::size_t last(const sdk::Dims& dims) { return dims.empty() ? 1 : static_cast<std::size_t>(std::max<std::int64_t>(dims.back(), 1)); }
+std::size_t last(const sdk::Dims& dims) {
+  return dims.empty() ? 1 : static_cast<std::size_t>(std::max<std::int64_t>(dims.back(), 1));
+}
 
 Floats times(const Floats& q, const Floats& s) {
   Floats y(q.size());
@@ -58,7 +60,8 @@ Floats times(const Floats& q, const Floats& s) {
 }
 
 void check_factor(const Floats& a, const sdk::Dims& dims, const Quantizer& q) {
-  decline_if(a.size() != 1 && a.size() != last(dims), "alpha of ", q.name, " has ", a.size(), " numbers for ", last(dims), " channels");
+  decline_if(a.size() != 1 && a.size() != last(dims), "alpha of ", q.name, " has ", a.size(), " numbers for ",
+             last(dims), " channels");
   decline_if(!std::ranges::all_of(a, [](float v) { return v > 0; }), "alpha of ", q.name, " is not positive");
 }
 
@@ -130,7 +133,8 @@ QuantizedWeight bits(const Quantizer& q, const Floats& w, const sdk::Dims& dims)
 
 QuantizedWeight linear(const Quantizer& q, const Floats& w, const sdk::Dims& dims) {
   const double b = q.number("bits", 8);
-  const bool negative = q.flag("keep_negative", true), symmetric = q.flag("symmetric", true), one_bit = b == 1 && negative;
+  const bool negative = q.flag("keep_negative", true), symmetric = q.flag("symmetric", true),
+             one_bit = b == 1 && negative;
   const auto u = static_cast<float>(std::exp2(b - negative));
   const float low = one_bit ? -0.5F : negative ? -u + (symmetric ? 1.0F : 0.0F) : 0.0F, high = one_bit ? 0.5F : u - 1;
   const auto step = static_cast<float>(std::exp2(q.number("integer", 0) - b + negative));
@@ -227,7 +231,8 @@ float po2_of(float magnitude, const Po2Range& r) {
     if (r.max_value > 0 && magnitude >= static_cast<float>(r.max_value)) magnitude = static_cast<float>(r.max_value);
     const float x = r.quadratic ? std::sqrt(magnitude) : magnitude;
     const float log = std::log(x) / std::log(2.0F);
-    e = std::clamp(r.floor ? std::floor(log) : std::nearbyint(log), static_cast<float>(r.low), static_cast<float>(r.high));
+    e = std::clamp(r.floor ? std::floor(log) : std::nearbyint(log), static_cast<float>(r.low),
+                   static_cast<float>(r.high));
     if (r.quadratic) e *= 2;
   }
   return std::exp2(e);
@@ -251,9 +256,8 @@ QuantizedWeight po2(const Quantizer& q, const Floats& w, const sdk::Dims&) {
 
 using Function = QuantizedWeight (*)(const Quantizer&, const Floats&, const sdk::Dims&);
 const std::map<std::string, Function, std::less<>> kFunctions = {
-    {"quantized_bits", bits},     {"quantized_linear", linear},   {"ternary", ternary},
-    {"stochastic_ternary", ternary}, {"binary", binary},          {"stochastic_binary", binary},
-    {"quantized_po2", po2},       {"quantized_relu_po2", po2}};
+    {"quantized_bits", bits}, {"quantized_linear", linear},  {"ternary", ternary},   {"stochastic_ternary", ternary},
+    {"binary", binary},       {"stochastic_binary", binary}, {"quantized_po2", po2}, {"quantized_relu_po2", po2}};
 
 }  // namespace
 
@@ -272,7 +276,8 @@ Po2Range po2_range(const Quantizer& q) {
 }
 
 QuantizedWeight quantize(const Quantizer& q, const Floats& w, const sdk::Dims& dims) {
-  decline_if(q.name == "bernoulli", "the quantizer bernoulli is random, also at inference; use binary or stochastic_binary");
+  decline_if(q.name == "bernoulli",
+             "the quantizer bernoulli is random, also at inference; use binary or stochastic_binary");
   decline_if(q.number("qnoise_factor", 1) != 1, "the quantizer ", q.name, " of a weight with qnoise_factor ",
              q.number("qnoise_factor", 1), ", which quantizes in part only; set it to 1");
   const auto it = kFunctions.find(q.name);
@@ -290,7 +295,8 @@ Floats quantized_values(const Quantizer& q, const Floats& w, const sdk::Dims& di
     if (y.form == Form::bipolar)
       out[i] = w[i] >= 0 ? s : -s;
     else
-      out[i] = std::clamp(std::nearbyint(w[i] / s), y.is_signed ? -most + (y.narrow ? 1.0F : 0.0F) : 0.0F, most - 1) * s;
+      out[i] =
+          std::clamp(std::nearbyint(w[i] / s), y.is_signed ? -most + (y.narrow ? 1.0F : 0.0F) : 0.0F, most - 1) * s;
   }
   return out;
 }

@@ -20,8 +20,8 @@ struct QuantizedWeight {
     other,    // not known here: the quantizer as one of activations
   };
   Form form = Form::other;
-  std::vector<float> values;     // quantized; empty: the weight as it is, which the operator quantizes
-  std::vector<float> step{1};    // one, or one for each element of the last axis
+  std::vector<float> values;   // quantized; empty: the weight as it is, which the operator quantizes
+  std::vector<float> step{1};  // one, or one for each element of the last axis
   double bits = 0;
   bool is_signed = true, narrow = false;
 };

@@ -17,8 +17,8 @@ double highest(const Uniform& u) {
 // Quant(x, scale, zero point, bits), version 2 of the domain.
 Value quant_node(const Emit& emit, const Value& x, const Uniform& u) {
   const Attributes attributes{{"signed", u.is_signed}, {"narrow", u.narrow}, {"rounding_mode", u.rounding}};
-  return emit.make(kQonnx, "Quant", 1,
-                   {x, u.step, emit.scalar(DType::float32, 0), emit.scalar(DType::float32, u.bits)}, attributes, {}, 2)[0];
+  return emit.make(kQonnx, "Quant", 1, {x, u.step, emit.scalar(DType::float32, 0), emit.scalar(DType::float32, u.bits)},
+                   attributes, {}, 2)[0];
 }
 
 // QuantizeLinear rounds x / scale to even and saturates; Clip where the range is less than the type's.
@@ -97,7 +97,8 @@ Value emit_weight(const Emit& emit, const Value& w, const Quantizer& q) {
     case Form::bipolar:
       return emit_bipolar(emit, stored, step);
     default:
-      emit.call().note("the quantized weight is stored as float32 without a quantizer, which has no operator for " + q.name);
+      emit.call().note("the quantized weight is stored as float32 without a quantizer, which has no operator for " +
+                       q.name);
       return stored;
   }
 }

@@ -51,7 +51,9 @@ class Parser {
   std::string name() {
     skip();
     std::size_t n = 0;
-    while (n < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[n])) || text_[n] == '_' || text_[n] == '.')) ++n;
+    while (n < text_.size() &&
+           (std::isalnum(static_cast<unsigned char>(text_[n])) || text_[n] == '_' || text_[n] == '.'))
+      ++n;
     std::string s(text_.substr(0, n));
     text_.remove_prefix(n);
     return s;

@@ -37,7 +37,8 @@ Value rewritten(const Node& node, const Emit& emit, const Row& row) {
   const Floats gamma = gamma0.empty() ? Floats(n, 1) : gamma0, beta = beta0.empty() ? Floats(n, 0) : beta0;
   decline_if(gamma.size() != n || beta.size() != n, "the sizes of its weights do not fit");
   if (bias.empty()) bias.assign(n, 0);
-  const auto epsilon = node.attribute_kind("epsilon") == GANTRY_ATTR_FLOAT ? static_cast<float>(node.attr<double>("epsilon")) : 1e-3F;
+  const auto epsilon =
+      node.attribute_kind("epsilon") == GANTRY_ATTR_FLOAT ? static_cast<float>(node.attr<double>("epsilon")) : 1e-3F;
   Floats w = kernel.read<float>();
   decline_if(w.size() % n != 0, "the sizes of its weights do not fit");
   Floats inv(n);
@@ -49,7 +50,8 @@ Value rewritten(const Node& node, const Emit& emit, const Row& row) {
   Attributes attributes = plain_attributes(node);
   set_attribute(attributes, "use_bias", 1);
   const Value k = quantized_weight(node, emit, emit.constant(kernel.dims(), w), row.quantizer);
-  const Value b = quantized_weight(node, emit, emit.constant(Dims{static_cast<std::int64_t>(n)}, bias), "bias_quantizer");
+  const Value b =
+      quantized_weight(node, emit, emit.constant(Dims{static_cast<std::int64_t>(n)}, bias), "bias_quantizer");
   const Value y = keras_node(emit, "", row.plain, {node.in(0), k, b}, attributes);
   return activated(node, emit, y, node.attr<std::string>("activation", ""));
 }
@@ -75,7 +77,8 @@ GANTRY_CONVERT(qkeras, "QBatchNormalization", to(onnx)) {
   if (gamma.empty()) gamma.assign(n, 1);
   if (beta.empty()) beta.assign(n, 0);
   decline_if(gamma.size() != n || beta.size() != n || variance.size() != n, "the sizes of its weights do not fit");
-  const auto epsilon = node.attribute_kind("epsilon") == GANTRY_ATTR_FLOAT ? static_cast<float>(node.attr<double>("epsilon")) : 1e-3F;
+  const auto epsilon =
+      node.attribute_kind("epsilon") == GANTRY_ATTR_FLOAT ? static_cast<float>(node.attr<double>("epsilon")) : 1e-3F;
   Floats inv(n), shift(n);
   for (std::size_t i = 0; i < n; ++i) {
     inv[i] = 1.0F / std::sqrt(variance[i] + epsilon) * gamma[i];

@@ -1,9 +1,10 @@
 // QKeras' layers as Keras' own between quantizers: out = activation(op(x, Qk(kernel)) + Qb(bias)). The conversion to
 // ONNX then is that of the plain layer.
+#include "layers.hpp"
+
 #include <algorithm>
 
 #include "constants.hpp"
-#include "layers.hpp"
 
 namespace gantry::quant {
 
@@ -36,14 +37,16 @@ Value activated(const Node& node, const Emit& emit, const Value& y, const std::s
   const std::optional<Quantizer> q = parse_quantizer(text);
   if (!q) return y;
   if (is_qkeras(*q)) return keras_node(emit, "qkeras", "Quantizer", {y}, {{"quantizer", text}});
-  return keras_node(emit, "", "Activation", {y},
-                    {{"activation", text}, {"operand_count", 1}, {"keras_version", node.attr<std::int64_t>("keras_version", 2)}});
+  return keras_node(
+      emit, "", "Activation", {y},
+      {{"activation", text}, {"operand_count", 1}, {"keras_version", node.attr<std::int64_t>("keras_version", 2)}});
 }
 
 // The layer's configuration for the plain layer: without quantizers and activation.
 Attributes plain_attributes(const Node& node) {
   Attributes attributes = attributes_of(node);
-  std::erase_if(attributes, [](const Attribute& a) { return a.name().ends_with("_quantizer") || a.name() == "activation"; });
+  std::erase_if(attributes,
+                [](const Attribute& a) { return a.name().ends_with("_quantizer") || a.name() == "activation"; });
   return attributes;
 }
 

@@ -12,8 +12,9 @@ float quantized_factor(const Quantizer& q, double area) {
 }
 
 Value scaled(const Node& node, const Emit& emit, const Value& x, double by) {
-  return keras_node(emit, "", "Rescaling", {x},
-                    {{"scale", by}, {"operand_count", 1}, {"keras_version", node.attr<std::int64_t>("keras_version", 2)}});
+  return keras_node(
+      emit, "", "Rescaling", {x},
+      {{"scale", by}, {"operand_count", 1}, {"keras_version", node.attr<std::int64_t>("keras_version", 2)}});
 }
 
 // QKeras 0.9.0: average(x) area Q(1 / area). Later ones multiply by the area first.

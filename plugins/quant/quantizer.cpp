@@ -62,12 +62,14 @@ Quantizer from_expression(std::string_view text) {
 std::optional<Quantizer> from_json(const Json& j) {
   if (j.is_null()) return std::nullopt;
   if (j.is_string()) return parse_quantizer(j.get<std::string>());
-  decline_if(!j.is_object() || !j.contains("class_name") || !j["class_name"].is_string(), "a quantizer without a class");
+  decline_if(!j.is_object() || !j.contains("class_name") || !j["class_name"].is_string(),
+             "a quantizer without a class");
   const Json config = j.contains("config") ? j["config"] : Json::object();
   const std::string name = bare(j["class_name"].get<std::string>());
   if (name == "function" && config.is_string()) return parse_quantizer(config.get<std::string>());
   // Layers may wrap one.
-  if (config.is_object() && config.contains("quantizer") && !config["quantizer"].is_null() && !kParameters.contains(name))
+  if (config.is_object() && config.contains("quantizer") && !config["quantizer"].is_null() &&
+      !kParameters.contains(name))
     return from_json(config["quantizer"]);
   decline_if(!config.is_object(), "the quantizer ", name, " has no arguments");
   return Quantizer{name, config, true};

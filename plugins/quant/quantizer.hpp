@@ -22,9 +22,9 @@ struct Alpha {
 };
 
 struct Quantizer {
-  std::string name;            // class or function, without a package's prefix
+  std::string name;              // class or function, without a package's prefix
   Json config = Json::object();  // arguments by name
-  bool is_class = false;       // a quantizer with arguments; else a plain function such as hard_tanh
+  bool is_class = false;         // a quantizer with arguments; else a plain function such as hard_tanh
 
   double number(std::string_view key, double otherwise) const;
   bool flag(std::string_view key, bool otherwise) const { return number(key, otherwise) != 0; }

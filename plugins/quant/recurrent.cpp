@@ -42,7 +42,10 @@ Value quantized(const Node& node, const Emit& emit, const Value& w, std::string_
 class Layer {
  public:
   Layer(const Node& node, const Emit& emit, const Row& row)
-      : node_(node), emit_(emit), row_(row), activation_(node, emit, "activation", "quantized_tanh(8)"),
+      : node_(node),
+        emit_(emit),
+        row_(row),
+        activation_(node, emit, "activation", "quantized_tanh(8)"),
         recurrent_activation_(node, emit, "recurrent_activation", "hard_sigmoid"),
         state_(node, emit, "state_quantizer", "") {
     const auto n = static_cast<std::size_t>(node.attr<std::int64_t>("operand_count", 1));
@@ -59,10 +62,11 @@ class Layer {
     const Value x = node_.in(0);
     decline_if(x.rank() != 3, "a recurrent layer over a tensor of rank ", x.rank());
     const std::int64_t steps = x.dim(1), batch = x.dim(0);
-    decline_if(steps < 1 || steps > kMostSteps, "a quantized recurrent layer over ", steps < 0 ? "an unknown number of" : "too many",
-               " steps cannot be written step by step");
+    decline_if(steps < 1 || steps > kMostSteps, "a quantized recurrent layer over ",
+               steps < 0 ? "an unknown number of" : "too many", " steps cannot be written step by step");
     decline_if(batch < 0, "a quantized recurrent layer with an open batch; give --batch");
-    const Value zero = emit_.constant({batch, units_}, std::vector<float>(static_cast<std::size_t>(batch * units_), 0.0F));
+    const Value zero =
+        emit_.constant({batch, units_}, std::vector<float>(static_cast<std::size_t>(batch * units_), 0.0F));
     h_ = c_ = zero;
     const bool backwards = flag("go_backwards");
     std::vector<Value> all;

@@ -2,9 +2,8 @@
 
 #include <cstring>
 #include <fstream>
-#include <unistd.h>
-
 #include <hdf5.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "host/verify/run_model.hpp"
@@ -132,7 +131,8 @@ std::string KerasModel::hdf5() const {
   });
 }
 
-std::string KerasModel::hdf5_of_objects(const std::string& group, const std::map<std::string, std::string>& keys) const {
+std::string KerasModel::hdf5_of_objects(const std::string& group,
+                                        const std::map<std::string, std::string>& keys) const {
   return hdf5_bytes([&](hid_t file) {
     for (const Layer& l : layers_)
       for (std::size_t i = 0; i < l.weights.size(); ++i)

@@ -1,4 +1,5 @@
-// QActivation(quantized_bits) where converters used to lose it, by pattern and number of bits; the quantizers of weights.
+// QActivation(quantized_bits) where converters used to lose it, by pattern and number of bits; the quantizers of
+// weights.
 #include <cmath>
 #include <fstream>
 #include <numeric>
@@ -25,7 +26,8 @@ float quantized_bits(float x, int bits, int integer) {
 
 Json bits(int b, int i, Json alpha = 1.0) {
   return {{"class_name", "quantized_bits"},
-          {"config", {{"bits", b}, {"integer", i}, {"symmetric", 0}, {"alpha", std::move(alpha)}, {"keep_negative", true}}}};
+          {"config",
+           {{"bits", b}, {"integer", i}, {"symmetric", 0}, {"alpha", std::move(alpha)}, {"keep_negative", true}}}};
 }
 
 // y = x kernel, one row
@@ -123,13 +125,15 @@ INSTANTIATE_TEST_SUITE_P(Patterns, QActivationOfBits, testing::ValuesIn(patterns
 
 using Quantizers = KerasTest;
 
-
 TEST_F(Quantizers, EverySpellingIsRead) {
   const Json config = {{"bits", 4}, {"integer", 1}, {"use_sigmoid", 0}, {"negative_slope", 0.0}};
   const std::vector<Json> spellings = {
       {{"class_name", "quantized_relu"}, {"config", config}},
       {{"class_name", "quantized_relu"}, {"config", config}, {"__passive_serialization__", true}},
-      {{"module", "qkeras.quantizers"}, {"class_name", "quantized_relu"}, {"config", config}, {"registered_name", "qkeras>quantized_relu"}},
+      {{"module", "qkeras.quantizers"},
+       {"class_name", "quantized_relu"},
+       {"config", config},
+       {"registered_name", "qkeras>quantized_relu"}},
       {{"class_name", "qkeras>quantized_relu"}, {"config", config}},
       "quantized_relu(4,1)",
       "quantized_relu(bits=4, integer = 1, negative_slope=0.0)"};
@@ -156,14 +160,15 @@ TEST_F(Quantizers, AKernelsScaleStaysWithItsChannel) {
   const Floats x = {1, 0, 0, 0};
   const std::vector<Floats> y = run(m.hdf5(), {x});
   ASSERT_EQ(y.size(), 1U);
-  EXPECT_NEAR(y[0][0], 0.7, 1e-6);   // the largest of a channel is kept
+  EXPECT_NEAR(y[0][0], 0.7, 1e-6);  // the largest of a channel is kept
   EXPECT_NEAR(y[0][1], -0.1, 1e-6);
 }
 
 TEST_F(Quantizers, ThatCannotBeExactAreRefusedByTheLayersName) {
-  const std::vector<std::pair<Json, std::string>> refused = {
-      {"bernoulli()", "random"}, {bits(4, 0, "auto"), "follows the data"}, {"quantized_nothing(3)", "not known"},
-      {"quantized_bits(4,", "not understood"}};
+  const std::vector<std::pair<Json, std::string>> refused = {{"bernoulli()", "random"},
+                                                             {bits(4, 0, "auto"), "follows the data"},
+                                                             {"quantized_nothing(3)", "not known"},
+                                                             {"quantized_bits(4,", "not understood"}};
   for (const auto& [quantizer, reason] : refused) {
     KerasModel m;
     m.input("x", {4});

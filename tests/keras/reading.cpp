@@ -10,7 +10,8 @@ KerasModel two_dense() {
   KerasModel m;
   m.input("x", {2});
   m.layer("Dense", "a", {"x"}, {{"units", 2}}, {{"kernel", {2, 2}, {1, 2, 3, 4}}, {"bias", {2}, {1, -1}}});
-  m.layer("Dense", "b", {"a"}, {{"units", 1}, {"activation", "relu"}}, {{"kernel", {2, 1}, {1, 1}}, {"bias", {1}, {0.5F}}});
+  m.layer("Dense", "b", {"a"}, {{"units", 1}, {"activation", "relu"}},
+          {{"kernel", {2, 1}, {1, 1}}, {"bias", {1}, {0.5F}}});
   m.output("b");
   return m;
 }
@@ -90,10 +91,11 @@ TEST_F(Reading, HostileJson) {
 }
 
 TEST_F(Reading, HostileZip) {
-  refuses("up.keras", zip_of({{"../config.json", two_dense().config().dump()}}), Code::input_malformed, "no config.json");
+  refuses("up.keras", zip_of({{"../config.json", two_dense().config().dump()}}), Code::input_malformed,
+          "no config.json");
   std::string bomb = zip_of({{"config.json", "{}"}, {"model.weights.h5", "x"}});
   const std::size_t entry = bomb.find("PK\x01\x02");
-  bomb[entry + 10] = 8;  // deflated
+  bomb[entry + 10] = 8;                                                                 // deflated
   for (int i = 0; i < 4; ++i) bomb[entry + 24 + static_cast<std::size_t>(i)] = '\x7f';  // to two gigabytes
   refuses("bomb.keras", bomb, Code::input_malformed, "config.json");
 }

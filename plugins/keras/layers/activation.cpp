@@ -20,8 +20,8 @@ Value hard_sigmoid(const Emit& emit, const Value& x, int version) {
 
 // Kinds that are one ONNX operator.
 const std::map<std::string, std::string, std::less<>> kPlain = {
-    {"relu", "Relu"}, {"elu", "Elu"},         {"selu", "Selu"},     {"softplus", "Softplus"}, {"softsign", "Softsign"},
-    {"tanh", "Tanh"}, {"sigmoid", "Sigmoid"}, {"exponential", "Exp"}};
+    {"relu", "Relu"},         {"elu", "Elu"},   {"selu", "Selu"},       {"softplus", "Softplus"},
+    {"softsign", "Softsign"}, {"tanh", "Tanh"}, {"sigmoid", "Sigmoid"}, {"exponential", "Exp"}};
 
 }  // namespace
 

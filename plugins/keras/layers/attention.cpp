@@ -39,7 +39,8 @@ Tensors tensors(const Node& node) {
   if (node.has_attr("call")) {
     const Json call = parse_json(node.attr<std::string>("call"), "call");
     for (const auto& [name, value] : call.items())
-      decline_if(name != "training" && !(value.is_boolean() && !value.get<bool>()) && !value.is_null(), "it is called with ", name);
+      decline_if(name != "training" && !(value.is_boolean() && !value.get<bool>()) && !value.is_null(),
+                 "it is called with ", name);
   }
   return t;
 }
@@ -60,7 +61,9 @@ GANTRY_CONVERT(keras, "MultiHeadAttention", to(onnx)) {
   decline_if(node.has_attr("attention_axes"), "attention over given axes");
   const bool bias = integer(node, "use_bias", 1) != 0;
   const std::size_t each = bias ? 2 : 1;
-  const auto part = [&](std::size_t i) { return std::pair(weight(node, i * each), bias ? weight(node, i * each + 1) : Value()); };
+  const auto part = [&](std::size_t i) {
+    return std::pair(weight(node, i * each), bias ? weight(node, i * each + 1) : Value());
+  };
   const auto [wq, bq] = part(0);
   const auto [wk, bk] = part(1);
   const auto [wv, bv] = part(2);

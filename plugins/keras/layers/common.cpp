@@ -81,9 +81,7 @@ Value weight(const Node& node, std::size_t i) {
   return node.in(n + i);
 }
 
-Value float_operand(const Node& node, const Emit& emit) {
-  return emit.cast(operands(node, 1, 1)[0], DType::float32);
-}
+Value float_operand(const Node& node, const Emit& emit) { return emit.cast(operands(node, 1, 1)[0], DType::float32); }
 
 Dims identity_perm(int rank) {
   Dims p(static_cast<std::size_t>(rank));
@@ -113,7 +111,8 @@ namespace {
 Value expanded(const Emit& emit, const Value& v, const Dims& full, const Dims& perm, const Dims& dims) {
   const Value p = emit.permute_constant(v, perm);
   const Dims have = p.static_dims();
-  if (std::ranges::all_of(have, [](std::int64_t d) { return d == 1; })) return emit.reshape_constant(p, Dims(dims.size(), 1));
+  if (std::ranges::all_of(have, [](std::int64_t d) { return d == 1; }))
+    return emit.reshape_constant(p, Dims(dims.size(), 1));
   // Only [in, multiplier, 1...] -> [in * multiplier, 1, 1...] occurs: kernels of depthwise convolutions.
   const std::vector<float> elements = p.read<float>();
   const std::int64_t rows = full[static_cast<std::size_t>(perm[0])], columns = full[static_cast<std::size_t>(perm[1])];

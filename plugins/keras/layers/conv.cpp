@@ -7,10 +7,13 @@
 namespace gantry::keras {
 namespace {
 
-Dims without_window(const Dims& kernel, std::size_t axes) { return {kernel.begin(), kernel.begin() + static_cast<std::ptrdiff_t>(axes)}; }
+Dims without_window(const Dims& kernel, std::size_t axes) {
+  return {kernel.begin(), kernel.begin() + static_cast<std::ptrdiff_t>(axes)};
+}
 
 Attributes attributes_of_window(const Window& w, const Dims& pads, std::int64_t group) {
-  return {{"kernel_shape", w.kernel}, {"strides", w.strides}, {"dilations", w.dilations}, {"pads", pads}, {"group", group}};
+  return {
+      {"kernel_shape", w.kernel}, {"strides", w.strides}, {"dilations", w.dilations}, {"pads", pads}, {"group", group}};
 }
 
 // [window..., in, out] -> [out, in, window...]
@@ -51,13 +54,12 @@ Value depthwise_kernel(const Emit& emit, const Value& kernel, std::size_t axes) 
 }
 
 std::size_t axes_of(const Value& x, const Value& kernel) {
-  decline_if(x.rank() < 3 || kernel.rank() != x.rank(), "a kernel of rank ", kernel.rank(), " over a tensor of rank ", x.rank());
+  decline_if(x.rank() < 3 || kernel.rank() != x.rank(), "a kernel of rank ", kernel.rank(), " over a tensor of rank ",
+             x.rank());
   return static_cast<std::size_t>(x.rank()) - 2;
 }
 
-Value bias_of(const Node& node, std::size_t i) {
-  return integer(node, "use_bias", 1) != 0 ? weight(node, i) : Value();
-}
+Value bias_of(const Node& node, std::size_t i) { return integer(node, "use_bias", 1) != 0 ? weight(node, i) : Value(); }
 
 Results conv(const Node& node, const Emit& emit, const WindowLayer&) {
   const Value x = channels_second(node, emit, float_operand(node, emit)), kernel = weight(node, 0);
@@ -73,15 +75,16 @@ Results depthwise(const Node& node, const Emit& emit, const WindowLayer&) {
   const Value x = channels_second(node, emit, float_operand(node, emit)), kernel = weight(node, 0);
   const std::size_t axes = axes_of(x, kernel);
   const Window w = window_of(node, axes, without_window(kernel.static_dims(), axes));
-  decline_if(kernel.dim(static_cast<int>(axes)) != x.dim(1), "a depthwise kernel for ", kernel.dim(static_cast<int>(axes)),
-             " channels over ", x.dim(1));
+  decline_if(kernel.dim(static_cast<int>(axes)) != x.dim(1), "a depthwise kernel for ",
+             kernel.dim(static_cast<int>(axes)), " channels over ", x.dim(1));
   const Value y = convolve(emit, x, depthwise_kernel(emit, kernel, axes), bias_of(node, 1), w, x.dim(1));
   return activation(node, emit, as_layer(node, emit, y));
 }
 
 // Depthwise, then one tap over all channels with the bias.
 Results separable(const Node& node, const Emit& emit, const WindowLayer&) {
-  const Value x = channels_second(node, emit, float_operand(node, emit)), kernel = weight(node, 0), point = weight(node, 1);
+  const Value x = channels_second(node, emit, float_operand(node, emit)), kernel = weight(node, 0),
+              point = weight(node, 1);
   const std::size_t axes = axes_of(x, kernel);
   const Window w = window_of(node, axes, without_window(kernel.static_dims(), axes));
   const Value between = convolve(emit, x, depthwise_kernel(emit, kernel, axes), Value(), w, x.dim(1));
@@ -113,7 +116,8 @@ Results transposed(const Node& node, const Emit& emit, const WindowLayer&) {
   }
   Dims pads = begin;
   pads.insert(pads.end(), end.begin(), end.end());
-  Dims perm{static_cast<std::int64_t>(axes) + 1, static_cast<std::int64_t>(axes)};  // [window..., out, in] -> [in, out, window...]
+  Dims perm{static_cast<std::int64_t>(axes) + 1,
+            static_cast<std::int64_t>(axes)};  // [window..., out, in] -> [in, out, window...]
   for (std::size_t i = 0; i < axes; ++i) perm.push_back(static_cast<std::int64_t>(i));
   Attributes attributes = attributes_of_window(w, pads, 1);
   attributes.emplace_back("output_padding", more);

@@ -20,7 +20,8 @@ std::pair<Value, Value> affine(const Node& node, const Emit& emit, std::int64_t 
 }
 
 std::size_t affine_count(const Node& node) {
-  return static_cast<std::size_t>(integer(node, "scale", 1) != 0) + static_cast<std::size_t>(integer(node, "center", 1) != 0);
+  return static_cast<std::size_t>(integer(node, "scale", 1) != 0) +
+         static_cast<std::size_t>(integer(node, "center", 1) != 0);
 }
 
 // gamma (x - mean) / sqrt(variance + epsilon) + beta
@@ -43,11 +44,13 @@ GANTRY_CONVERT(keras, "LayerNormalization", to(onnx)) {
   const Value x = float_operand(node, emit);
   decline_if(integer(node, "rms_scaling", 0) != 0, "LayerNormalization with rms_scaling");
   const int rank = x.rank();
-  Dims axes = node.attribute_kind("axis") == GANTRY_ATTR_INTS ? node.attr<Dims>("axis") : Dims{integer(node, "axis", -1)};
+  Dims axes =
+      node.attribute_kind("axis") == GANTRY_ATTR_INTS ? node.attr<Dims>("axis") : Dims{integer(node, "axis", -1)};
   for (std::int64_t& a : axes) a = normalize_axis(a, rank);
   std::ranges::sort(axes);
   for (std::size_t i = 0; i < axes.size(); ++i)
-    decline_if(axes[i] != rank - static_cast<std::int64_t>(axes.size() - i), "LayerNormalization over axes that are not the last");
+    decline_if(axes[i] != rank - static_cast<std::int64_t>(axes.size() - i),
+               "LayerNormalization over axes that are not the last");
   const Dims all = x.dims();
   const Dims dims(all.begin() + axes[0], all.end());
   decline_if(std::ranges::find(dims, -1) != dims.end(), "LayerNormalization over an axis of unknown size");
@@ -93,13 +96,16 @@ GANTRY_CONVERT(keras, "Normalization", to(onnx)) {
   const std::vector<float> mean = statistic("mean");
   std::vector<float> deviation = statistic("variance");
   for (float& v : deviation) v = std::max(std::sqrt(v), 1e-7F);
-  const Dims axes = node.attribute_kind("axis") == GANTRY_ATTR_INTS ? node.attr<Dims>("axis") : Dims{integer(node, "axis", -1)};
+  const Dims axes =
+      node.attribute_kind("axis") == GANTRY_ATTR_INTS ? node.attr<Dims>("axis") : Dims{integer(node, "axis", -1)};
   const bool scalar = mean.size() == 1 && deviation.size() == 1;
-  decline_if(!scalar && (axes.size() != 1 || normalize_axis(axes[0], x.rank()) != x.rank() - 1 || mean.size() != deviation.size()),
+  decline_if(!scalar && (axes.size() != 1 || normalize_axis(axes[0], x.rank()) != x.rank() - 1 ||
+                         mean.size() != deviation.size()),
              "Normalization over axes other than the last");
   const Dims dims = scalar ? Dims{} : Dims{static_cast<std::int64_t>(mean.size())};
   const Value centered = emit.sub(x, emit.constant(dims, mean)), by = emit.constant(dims, deviation);
-  return integer(node, "invert", 0) != 0 ? emit.add(emit.mul(x, by), emit.constant(dims, mean)) : emit.div(centered, by);
+  return integer(node, "invert", 0) != 0 ? emit.add(emit.mul(x, by), emit.constant(dims, mean))
+                                         : emit.div(centered, by);
 }
 
 // scale x + offset

@@ -13,17 +13,18 @@ struct Row {
 
 // ---- nothing at inference ----
 
-constexpr Row kNothing[] = {{"Dropout"},         {"SpatialDropout1D"}, {"SpatialDropout2D"},       {"SpatialDropout3D"},
-                            {"AlphaDropout"},    {"GaussianNoise"},    {"GaussianDropout"},        {"ActivityRegularization"},
-                            {"Identity"},        {"RandomFlip"},       {"RandomRotation"},         {"RandomTranslation"},
-                            {"RandomZoom"},      {"RandomContrast"},   {"RandomBrightness"},       {"InputLayer"}};
+constexpr Row kNothing[] = {{"Dropout"},      {"SpatialDropout1D"}, {"SpatialDropout2D"}, {"SpatialDropout3D"},
+                            {"AlphaDropout"}, {"GaussianNoise"},    {"GaussianDropout"},  {"ActivityRegularization"},
+                            {"Identity"},     {"RandomFlip"},       {"RandomRotation"},   {"RandomTranslation"},
+                            {"RandomZoom"},   {"RandomContrast"},   {"RandomBrightness"}, {"InputLayer"}};
 
 Results nothing(const Node& node, const Emit&, const Row&) { return operands(node, 1, 1)[0]; }
 GANTRY_TABLE(keras, kNothing, nothing, to(onnx))
 
 // ---- what no file holds ----
 
-constexpr Row kPython[] = {{"Lambda"}, {"TFOpLambda"}, {"SlicingOpLambda"}, {"TensorFlowOpLayer"}, {"TorchModuleWrapper"}};
+constexpr Row kPython[] = {
+    {"Lambda"}, {"TFOpLambda"}, {"SlicingOpLambda"}, {"TensorFlowOpLayer"}, {"TorchModuleWrapper"}};
 
 Results python(const Node& node, const Emit&, const Row&) {
   decline("a ", node.op(), " layer is Python code, which is not in the file; use Keras' own layers, or a plugin");
@@ -48,8 +49,8 @@ std::vector<Value> merged(const Node& node, std::size_t least) {
 struct Merge {
   std::string_view op, onnx;
 };
-constexpr Merge kMerges[] = {{"Add", "Add"},         {"Multiply", "Mul"},  {"Subtract", "Sub"},
-                             {"Maximum", "Max"},     {"Minimum", "Min"}};
+constexpr Merge kMerges[] = {
+    {"Add", "Add"}, {"Multiply", "Mul"}, {"Subtract", "Sub"}, {"Maximum", "Max"}, {"Minimum", "Min"}};
 
 Results merge(const Node& node, const Emit& emit, const Merge& row) {
   const std::vector<Value> all = merged(node, 1);
@@ -92,7 +93,7 @@ GANTRY_CONVERT(keras, "Flatten", to(onnx)) {
 
 GANTRY_CONVERT(keras, "Reshape", to(onnx)) {
   const Dims target = node.attribute_kind("target_shape") == GANTRY_ATTR_INTS ? node.attr<Dims>("target_shape")
-                                                                             : integers(node, "target_shape", 1, -1);
+                                                                              : integers(node, "target_shape", 1, -1);
   return reshape_rows(emit, operands(node, 1, 1)[0], target);
 }
 

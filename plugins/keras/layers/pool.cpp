@@ -87,8 +87,8 @@ Results up_sampling(const Node& node, const Emit& emit, const WindowLayer&) {
   Attributes attributes{{"mode", mode == "nearest" ? "nearest" : "linear"},
                         {"coordinate_transformation_mode", mode == "nearest" ? "asymmetric" : "half_pixel"}};
   if (mode == "nearest") attributes.emplace_back("nearest_mode", "floor");
-  const Value y = emit.op(
-      "Resize", {x, Value(), emit.constant(Dims{static_cast<std::int64_t>(scales.size())}, scales)}, attributes);
+  const Value y = emit.op("Resize", {x, Value(), emit.constant(Dims{static_cast<std::int64_t>(scales.size())}, scales)},
+                          attributes);
   return as_layer(node, emit, y);
 }
 

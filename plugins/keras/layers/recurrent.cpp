@@ -26,14 +26,10 @@ struct Gate {
 Gate gate(const Node& node, std::string_view attribute, const char* otherwise) {
   const std::string name = activation_name(node, attribute, otherwise);
   static const std::map<std::string, Gate, std::less<>> kGates = {
-      {"tanh", {"Tanh"}},
-      {"sigmoid", {"Sigmoid"}},
-      {"relu", {"Relu"}},
-      {"softsign", {"Softsign"}},
-      {"softplus", {"Softplus"}},
-      {"linear", {"Affine", 1, 0, true}},
-      {"elu", {"Elu", 1, 0, true}},
-      {"hard_sigmoid", {"HardSigmoid", 0.2F, 0.5F, true}}};
+      {"tanh", {"Tanh"}},           {"sigmoid", {"Sigmoid"}},
+      {"relu", {"Relu"}},           {"softsign", {"Softsign"}},
+      {"softplus", {"Softplus"}},   {"linear", {"Affine", 1, 0, true}},
+      {"elu", {"Elu", 1, 0, true}}, {"hard_sigmoid", {"HardSigmoid", 0.2F, 0.5F, true}}};
   const auto it = kGates.find(name);
   decline_if(it == kGates.end(), "the activation '", name, "' in a recurrent layer");
   Gate g = it->second;
@@ -94,7 +90,8 @@ Attributes attributes_of_layer(const Node& node, const Row& row, std::int64_t un
 Results recurrent(const Node& node, const Emit& emit, const Row& row) {
   std::vector<Value> in = operands(node, 1, row.op == "LSTM" ? 3 : 2);
   const bool backwards = integer(node, "go_backwards", 0) != 0, sequences = integer(node, "return_sequences", 0) != 0;
-  decline_if(integer(node, "stateful", 0) != 0, "a stateful layer keeps its state from call to call; set stateful to False");
+  decline_if(integer(node, "stateful", 0) != 0,
+             "a stateful layer keeps its state from call to call; set stateful to False");
   decline_if(integer(node, "time_major", 0) != 0, "time_major");
   const Value x = emit.cast(in[0], DType::float32);
   decline_if(x.rank() != 3, "a recurrent layer over a tensor of rank ", x.rank());

@@ -31,7 +31,8 @@ Dims Window::pads(const Value& x) const {
     const std::int64_t n = x.dim(static_cast<int>(i) + 2);
     decline_if(n < 0 && strides[i] > 1, "padding 'same' with stride ", strides[i], " over an axis of unknown size");
     const std::int64_t steps = strides[i] > 1 ? (n + strides[i] - 1) / strides[i] : 0;
-    const std::int64_t total = strides[i] > 1 ? std::max<std::int64_t>((steps - 1) * strides[i] + span - n, 0) : span - 1;
+    const std::int64_t total =
+        strides[i] > 1 ? std::max<std::int64_t>((steps - 1) * strides[i] + span - n, 0) : span - 1;
     begin[i] = total / 2;
     end[i] = total - begin[i];
   }
