@@ -1,237 +1,207 @@
 #include "hdf5_file.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <hdf5.h>
-#include <hdf5_hl.h>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdexcept>
+#include <unistd.h>
 #include <utility>
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "hdf5_walk.hpp"
 
 namespace gantry::keras {
 namespace {
 
-constexpr std::size_t kMostText = std::size_t{256} << 20;  // bytes of all strings of an attribute
-constexpr std::int64_t kMostElements = std::int64_t{1} << 34;
+[[noreturn]] void damaged() { throw std::runtime_error("the HDF5 file is damaged"); }
 
-/// An identifier that is closed.
-class Handle {
+/// A child that walks the file. Ended when this goes.
+class Child {
  public:
-  using Close = herr_t (*)(hid_t);
-  Handle(hid_t id, Close close) : id_(id), close_(close) {}
-  ~Handle() {
-    if (id_ >= 0) close_(id_);
+  explicit Child(std::span<const std::byte> bytes) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe: " + std::string(std::strerror(errno)));
+    pid_ = ::fork();
+    if (pid_ < 0) {
+      ::close(ends[0]), ::close(ends[1]);
+      throw std::runtime_error("no process: " + std::string(std::strerror(errno)));
+    }
+    if (pid_ == 0) run(bytes, ends[1]);
+    ::close(ends[1]);
+    from_ = ends[0];
   }
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-  hid_t get(const std::string& what) const {
-    if (id_ < 0) throw std::runtime_error("the HDF5 file is damaged: " + what);
-    return id_;
+  ~Child() {
+    ::close(from_);
+    ::kill(pid_, SIGKILL);
+    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  /// All that it writes. Throws where it takes longer than `seconds`.
+  std::vector<std::byte> output(int seconds) const {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+    std::vector<std::byte> all;
+    std::size_t used = 0;
+    for (;;) {
+      const auto left =
+          std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+      pollfd wait{from_, POLLIN, 0};
+      const int ready = left.count() > 0 ? ::poll(&wait, 1, static_cast<int>(left.count())) : 0;
+      if (ready < 0 && errno == EINTR) continue;
+      if (ready <= 0) throw std::runtime_error("the HDF5 file is damaged: reading it does not end");
+      if (all.size() - used < (1U << 16)) all.resize(std::max<std::size_t>(2 * all.size(), 1U << 18));
+      const ssize_t n = ::read(from_, all.data() + used, all.size() - used);
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) break;
+      used += static_cast<std::size_t>(n);
+    }
+    all.resize(used);
+    return all;
   }
 
  private:
-  hid_t id_;
-  Close close_;
+  [[noreturn]] static void run(std::span<const std::byte> bytes, int to) {
+    for (const int s : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGINT, SIGTERM}) ::signal(s, SIG_DFL);
+    const rlimit no_core{0, 0}, cpu{60, 60};
+    ::setrlimit(RLIMIT_CORE, &no_core);
+    ::setrlimit(RLIMIT_CPU, &cpu);
+    const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (nowhere >= 0) ::dup2(nowhere, 1), ::dup2(nowhere, 2);
+    walk_hdf5(bytes, to);
+    ::_exit(0);
+  }
+
+  pid_t pid_ = -1;
+  int from_ = -1;
 };
 
-/// Nothing of the library is printed while it lives.
-class Silence {
+/// Fields of records, which are as little to be trusted as the file.
+class Fields {
  public:
-  Silence() {
-    H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  explicit Fields(std::span<const std::byte> all) : all_(all) {}
+  std::span<const std::byte> take(std::uint64_t n) {
+    if (n > all_.size()) damaged();
+    const auto part = all_.first(static_cast<std::size_t>(n));
+    all_ = all_.subspan(static_cast<std::size_t>(n));
+    return part;
   }
-  ~Silence() { H5Eset_auto2(H5E_DEFAULT, function_, data_); }
-  Silence(const Silence&) = delete;
-  Silence& operator=(const Silence&) = delete;
+  Hdf5Record kind() { return static_cast<Hdf5Record>(take(1)[0]); }
+  std::uint64_t number() {
+    std::uint64_t n = 0;
+    std::memcpy(&n, take(sizeof n).data(), sizeof n);
+    return n;
+  }
+  std::string text() {
+    const auto bytes = take(number());
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+  /// Dims, and the bytes of so many float32.
+  std::pair<std::vector<std::int64_t>, std::uint64_t> dims() {
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 34;
+    std::vector<std::int64_t> out;
+    std::uint64_t elements = 1;
+    const std::uint64_t rank = number();
+    if (rank > 32) damaged();
+    for (std::uint64_t i = 0; i < rank; ++i) {
+      const std::uint64_t d = number();
+      if (d > kMost || (d != 0 && elements > kMost / d)) damaged();
+      elements *= d;
+      out.push_back(static_cast<std::int64_t>(d));
+    }
+    return {out, elements * sizeof(float)};
+  }
 
  private:
-  H5E_auto2_t function_ = nullptr;
-  void* data_ = nullptr;
+  std::span<const std::byte> all_;
 };
-
-std::vector<std::int64_t> dims_of(hid_t space, const std::string& what) {
-  const int rank = H5Sget_simple_extent_ndims(space);
-  if (rank < 0 || rank > 32) throw std::runtime_error("the HDF5 file is damaged: the shape of " + what);
-  std::vector<hsize_t> dims(static_cast<std::size_t>(rank));
-  if (rank > 0 && H5Sget_simple_extent_dims(space, dims.data(), nullptr) < 0)
-    throw std::runtime_error("the HDF5 file is damaged: the shape of " + what);
-  std::int64_t elements = 1;
-  std::vector<std::int64_t> out;
-  for (const hsize_t d : dims) {
-    if (d > static_cast<hsize_t>(kMostElements) || (d != 0 && elements > kMostElements / static_cast<std::int64_t>(d)))
-      throw std::runtime_error(what + " of the HDF5 file has more elements than any model");
-    elements *= static_cast<std::int64_t>(d);
-    out.push_back(static_cast<std::int64_t>(d));
-  }
-  return out;
-}
-
-std::size_t elements_of(const std::vector<std::int64_t>& dims) {
-  std::size_t n = 1;
-  for (const std::int64_t d : dims) n *= static_cast<std::size_t>(d);
-  return n;
-}
-
-std::vector<std::string> fixed_strings(hid_t attribute, hid_t type, std::size_t n, const std::string& what) {
-  const std::size_t size = H5Tget_size(type);
-  if (size == 0 || n > kMostText / size) throw std::runtime_error("the attribute " + what + " is too large");
-  std::vector<char> all(n * size);
-  if (n > 0 && H5Aread(attribute, type, all.data()) < 0)
-    throw std::runtime_error("the attribute " + what + " is damaged");
-  std::vector<std::string> out;
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::string_view one(all.data() + i * size, size);
-    out.emplace_back(one.substr(0, one.find('\0')));
-  }
-  return out;
-}
-
-std::vector<std::string> variable_strings(hid_t attribute, hid_t type, hid_t space, std::size_t n,
-                                          const std::string& what) {
-  if (n > kMostText / sizeof(char*)) throw std::runtime_error("the attribute " + what + " is too large");
-  const Handle memory(H5Tcopy(H5T_C_S1), H5Tclose);
-  H5Tset_size(memory.get(what), H5T_VARIABLE);
-  H5Tset_cset(memory.get(what), H5Tget_cset(type));
-  std::vector<char*> all(n, nullptr);
-  if (n > 0 && H5Aread(attribute, memory.get(what), all.data()) < 0)
-    throw std::runtime_error("the attribute " + what + " is damaged");
-  std::vector<std::string> out;
-  for (const char* s : all) out.emplace_back(s ? s : "");
-  if (n > 0) H5Dvlen_reclaim(memory.get(what), space, H5P_DEFAULT, all.data());
-  return out;
-}
 
 }  // namespace
 
 Hdf5File::Hdf5File(std::span<const std::byte> bytes) : bytes_(bytes) {
-  const Silence silence;
-  // Opened for reading only, so the library does not write to it.
-  void* image = const_cast<std::byte*>(bytes.data());  // NOLINT
-  file_ = H5LTopen_file_image(image, bytes.size(), H5LT_FILE_IMAGE_DONT_COPY | H5LT_FILE_IMAGE_DONT_RELEASE);
-  if (file_ < 0) throw std::runtime_error("the HDF5 file is damaged or cut short");
+  constexpr int kSeconds = 30, kBytesASecond = 20'000'000;
+  const auto more = static_cast<int>(std::min<std::size_t>(bytes.size() / kBytesASecond, 600));
+  records_ = Child(bytes).output(kSeconds + more);
+  take(records_);
 }
 
-Hdf5File::~Hdf5File() {
-  const Silence silence;
-  if (file_ >= 0) H5Fclose(file_);
-}
-
-bool Hdf5File::exists(const std::string& path) const {
-  for (std::size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1))
-    if (H5Lexists(file_, path.substr(0, at).c_str(), H5P_DEFAULT) <= 0) return false;
-  return path == "/" || H5Lexists(file_, path.c_str(), H5P_DEFAULT) > 0;
-}
-
-std::int64_t Hdf5File::open_object(const std::string& path, bool dataset) const {
-  if (!exists(path)) return -1;
-  H5L_info_t link{};  // links to other files are not followed
-  if (path != "/" && (H5Lget_info(file_, path.c_str(), &link, H5P_DEFAULT) < 0 || link.type == H5L_TYPE_EXTERNAL))
-    return -1;
-  const hid_t id = H5Oopen(file_, path.c_str(), H5P_DEFAULT);
-  if (id >= 0 && H5Iget_type(id) != (dataset ? H5I_DATASET : H5I_GROUP)) {
-    H5Oclose(id);
-    return -1;
+void Hdf5File::take(std::span<const std::byte> records) {
+  Fields f(records);
+  for (;;) {
+    switch (f.kind()) {  // a child that crashed ends without an end: that throws
+      case Hdf5Record::group:
+        groups_[f.text()];
+        break;
+      case Hdf5Record::attribute: {
+        Texts& texts = groups_[f.text()];
+        std::vector<std::string>& list = texts[f.text()];
+        for (std::uint64_t n = f.number(); n > 0; --n) list.push_back(f.text());
+        break;
+      }
+      case Hdf5Record::placed: {
+        Found& found = datasets_[f.text()];
+        const auto [dims, size] = f.dims();
+        const std::uint64_t at = f.number();
+        found.data.dims = dims;
+        if (at > bytes_.size() || size > bytes_.size() - at)
+          found.why_not = "it lies beyond the end of the file";
+        else
+          found.data.bytes = bytes_.subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(size));
+        break;
+      }
+      case Hdf5Record::read: {
+        Found& found = datasets_[f.text()];
+        const auto [dims, size] = f.dims();
+        found.data = {dims, f.take(size)};
+        break;
+      }
+      case Hdf5Record::unusable: {
+        Found& found = datasets_[f.text()];
+        found.why_not = f.text();
+        break;
+      }
+      case Hdf5Record::end:
+        return;
+      case Hdf5Record::failed:
+        throw std::runtime_error(f.text());
+      default:
+        damaged();
+    }
   }
-  return id;
 }
 
-bool Hdf5File::has_group(const std::string& path) const {
-  const Silence silence;
-  const hid_t id = open_object(path, false);
-  if (id >= 0) H5Oclose(id);
-  return id >= 0;
-}
-
-bool Hdf5File::has_dataset(const std::string& path) const {
-  const Silence silence;
-  const hid_t id = open_object(path, true);
-  if (id >= 0) H5Oclose(id);
-  return id >= 0;
-}
-
-std::vector<std::string> Hdf5File::members(const std::string& path) const {
-  const Silence silence;
-  const Handle group(open_object(path, false), H5Oclose);
-  std::vector<std::string> names;
-  const auto collect = [](hid_t, const char* name, const H5L_info_t*, void* data) -> herr_t {
-    auto& all = *static_cast<std::vector<std::string>*>(data);
-    if (all.size() > 1'000'000) return -1;
-    all.emplace_back(name);
-    return 0;
-  };
-  if (H5Literate(group.get(path), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect, &names) < 0)
-    throw std::runtime_error("the HDF5 file is damaged: " + path);
-  std::ranges::sort(names);
-  return names;
-}
-
-std::optional<std::vector<std::string>> Hdf5File::strings(const std::string& path, const std::string& name) const {
-  const Handle object(open_object(path, false), H5Oclose);
-  const std::string what = path + "@" + name;
-  if (H5Aexists(object.get(path), name.c_str()) <= 0) return std::nullopt;
-  const Handle attribute(H5Aopen(object.get(path), name.c_str(), H5P_DEFAULT), H5Aclose);
-  const Handle type(H5Aget_type(attribute.get(what)), H5Tclose);
-  const Handle space(H5Aget_space(attribute.get(what)), H5Sclose);
-  const std::size_t n = elements_of(dims_of(space.get(what), what));
-  if (n == 0) return std::vector<std::string>{};  // numpy's empty list is one of floats
-  if (H5Tget_class(type.get(what)) != H5T_STRING) throw std::runtime_error("the attribute " + what + " is no text");
-  if (H5Tis_variable_str(type.get(what)) > 0)
-    return variable_strings(attribute.get(what), type.get(what), space.get(what), n, what);
-  return fixed_strings(attribute.get(what), type.get(what), n, what);
+std::optional<std::vector<std::string>> Hdf5File::texts(const std::string& path, const std::string& attribute) const {
+  const auto group = groups_.find(path);
+  if (group == groups_.end()) return std::nullopt;
+  const auto whole = group->second.find(attribute);
+  if (whole != group->second.end()) return whole->second;
+  std::optional<std::vector<std::string>> joined;
+  for (int i = 0;; ++i) {
+    const auto part = group->second.find(attribute + std::to_string(i));
+    if (part == group->second.end()) return joined;
+    if (!joined) joined.emplace();
+    joined->insert(joined->end(), part->second.begin(), part->second.end());
+  }
 }
 
 std::optional<std::string> Hdf5File::text(const std::string& path, const std::string& attribute) const {
-  const Silence silence;
-  auto all = strings(path, attribute);
+  auto all = texts(path, attribute);
   if (!all || all->size() != 1) return std::nullopt;
   return std::move(all->front());
 }
 
-std::optional<std::vector<std::string>> Hdf5File::texts(const std::string& path, const std::string& attribute) const {
-  const Silence silence;
-  if (auto all = strings(path, attribute)) return all;
-  std::optional<std::vector<std::string>> joined;
-  for (int i = 0; i < 100'000; ++i) {
-    const auto part = strings(path, attribute + std::to_string(i));
-    if (!part) break;
-    if (!joined) joined.emplace();
-    joined->insert(joined->end(), part->begin(), part->end());
-  }
-  return joined;
-}
-
 Dataset Hdf5File::read(const std::string& path) const {
-  static_assert(std::endian::native == std::endian::little);
-  const Silence silence;
-  const Handle dataset(open_object(path, true), H5Oclose);
-  const Handle type(H5Dget_type(dataset.get(path)), H5Tclose);
-  const Handle space(H5Dget_space(dataset.get(path)), H5Sclose);
-  const Handle create(H5Dget_create_plist(dataset.get(path)), H5Pclose);
-  const H5T_class_t kind = H5Tget_class(type.get(path));
-  if (kind != H5T_FLOAT && kind != H5T_INTEGER) throw std::runtime_error("the weight " + path + " has no numbers");
-  Dataset out;
-  out.dims = dims_of(space.get(path), path);
-  const std::size_t size = elements_of(out.dims) * sizeof(float);
-  const bool plain = H5Pget_layout(create.get(path)) == H5D_CONTIGUOUS && H5Pget_external_count(create.get(path)) == 0;
-  if (H5Pget_external_count(create.get(path)) > 0)
-    throw std::runtime_error("the weight " + path + " lies in another file");
-  if (plain && size > 0 && H5Tequal(type.get(path), H5T_IEEE_F32LE) > 0) {
-    const haddr_t at = H5Dget_offset(dataset.get(path));
-    if (at != HADDR_UNDEF) {
-      if (at > bytes_.size() || size > bytes_.size() - at)
-        throw std::runtime_error("the weight " + path + " lies beyond the end of the file");
-      out.bytes = bytes_.subspan(static_cast<std::size_t>(at), size);
-      return out;
-    }
-  }
-  // Never written: zeros of any size would come out of a few bytes. Compressed: at most what deflate can do.
-  if (size > kMostText && size / 1032 > bytes_.size())
-    throw std::runtime_error("the weight " + path + " says it is larger than the file can hold");
-  out.owned.resize(size);
-  if (size > 0 && H5Dread(dataset.get(path), H5T_IEEE_F32LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, out.owned.data()) < 0)
-    throw std::runtime_error("the weight " + path + " is damaged");
-  out.bytes = out.owned;
-  return out;
+  const auto it = datasets_.find(path);
+  if (it == datasets_.end()) throw std::runtime_error("the weight " + path + " is not in the file");
+  if (!it->second.why_not.empty()) throw std::runtime_error("the weight " + path + ": " + it->second.why_not);
+  return it->second.data;
 }
 
 }  // namespace gantry::keras

@@ -1,8 +1,9 @@
-// HDF5 of untrusted files, over the C library. Everything throws std::runtime_error.
+// HDF5 of untrusted files. Everything throws std::runtime_error.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,35 +16,37 @@ namespace gantry::keras {
 struct Dataset {
   std::vector<std::int64_t> dims;
   std::span<const std::byte> bytes;
-  std::vector<std::byte> owned;  // what `bytes` shows, if they had to be read
 };
 
-/// An open file, which is a view of `bytes`: they must outlive it, and are not copied.
+/// A file as it was when it was opened: `bytes` must outlive it, and are not copied. The HDF5 library works on it in a
+/// process of its own, which may crash or hang and is then ended.
 class Hdf5File {
  public:
   explicit Hdf5File(std::span<const std::byte> bytes);
-  ~Hdf5File();
-  Hdf5File(const Hdf5File&) = delete;
-  Hdf5File& operator=(const Hdf5File&) = delete;
 
-  bool has_group(const std::string& path) const;
-  bool has_dataset(const std::string& path) const;
-  /// Names of what is in a group, sorted.
-  std::vector<std::string> members(const std::string& path) const;
-  /// A string attribute; nullopt where it is absent.
+  /// Paths are absolute: "/", "/model_weights/dense".
+  bool has_group(const std::string& path) const { return groups_.contains(path); }
+  bool has_dataset(const std::string& path) const { return datasets_.contains(path); }
+  /// A string attribute of a group; nullopt where it is absent.
   std::optional<std::string> text(const std::string& path, const std::string& attribute) const;
   /// An attribute that is a list of strings; Keras cuts long ones into NAME0, NAME1, ...
   std::optional<std::vector<std::string>> texts(const std::string& path, const std::string& attribute) const;
-  /// A dataset of floating-point numbers or integers.
+  /// A dataset of floating-point numbers or integers; a view that lives as long as the file.
   Dataset read(const std::string& path) const;
 
  private:
-  bool exists(const std::string& path) const;
-  std::int64_t open_object(const std::string& path, bool dataset) const;
-  std::optional<std::vector<std::string>> strings(const std::string& path, const std::string& attribute) const;
+  using Texts = std::map<std::string, std::vector<std::string>>;
+  struct Found {
+    Dataset data;
+    std::string why_not;  // it cannot be used
+  };
+
+  void take(std::span<const std::byte> records);
 
   std::span<const std::byte> bytes_;
-  std::int64_t file_ = -1;
+  std::vector<std::byte> records_;  // hold what is no view of the file
+  std::map<std::string, Texts> groups_;
+  std::map<std::string, Found> datasets_;
 };
 
 }  // namespace gantry::keras
