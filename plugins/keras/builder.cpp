@@ -92,7 +92,7 @@ void Builder::build(const Json& j) {
       throw std::runtime_error("the model's input '" + model.layers[t.layer].name + "' is no InputLayer");
     inputs.push_back(input(model.layers[t.layer]));
   }
-  const Values outputs = run_model(model, inputs, weights_.root(), true);
+  const Values outputs = run_model(model, inputs, weights_.root());
   std::set<std::string> taken;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const std::string base = model.layers[model.outputs[i].layer].name;
@@ -102,7 +102,7 @@ void Builder::build(const Json& j) {
   }
 }
 
-Builder::Values Builder::run_model(const Model& model, const Values& inputs, const Scope& scope, bool top) {
+Builder::Values Builder::run_model(const Model& model, const Values& inputs, const Scope& scope) {
   if (inputs.size() != model.inputs.size())
     throw std::runtime_error("the model '" + model.name + "' is called with " + std::to_string(inputs.size()) +
                              " inputs, and has " + std::to_string(model.inputs.size()));
@@ -133,7 +133,6 @@ Builder::Values Builder::run_model(const Model& model, const Values& inputs, con
     const Scope inner = weights_.layer(scope, layer.name, layer.key);
     results[l][c] = run_layer(layer, layer.calls[c], operands, inner, wanted[l]);
   }
-  (void)top;
   Values outputs;
   for (const Tensor& t : model.outputs) outputs.push_back(value(t));
   return outputs;
@@ -143,7 +142,7 @@ Builder::Values Builder::run_layer(const Layer& layer, const Call& call, const V
                                    std::size_t results) {
   if (is_model(layer)) {
     const Json whole = {{"class_name", layer.class_name}, {"config", *layer.config}};
-    return run_model(describe_model(made_.emplace_back(whole)), operands, scope, false);
+    return run_model(describe_model(made_.emplace_back(whole)), operands, scope);
   }
   check_precision(layer);
   if (layer.class_name == "TimeDistributed") return time_distributed(layer, call, operands, scope);

@@ -31,7 +31,7 @@ class Builder {
   using Values = std::vector<sdk::Value>;
 
   sdk::Value input(const Layer& layer);
-  Values run_model(const Model& model, const Values& inputs, const Scope& scope, bool top);
+  Values run_model(const Model& model, const Values& inputs, const Scope& scope);
   Values run_layer(const Layer& layer, const Call& call, const Values& operands, const Scope& scope,
                    std::size_t results);
   Values leaf(const Layer& layer, const Call& call, Values operands, const Scope& scope, std::size_t results,

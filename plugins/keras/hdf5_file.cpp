@@ -126,7 +126,7 @@ class Fields {
 }  // namespace
 
 Hdf5File::Hdf5File(std::span<const std::byte> bytes) : bytes_(bytes) {
-  constexpr int kSeconds = 30, kBytesASecond = 20'000'000;
+  constexpr int kSeconds = 10, kBytesASecond = 20'000'000;
   const auto more = static_cast<int>(std::min<std::size_t>(bytes.size() / kBytesASecond, 600));
   records_ = Child(bytes).output(kSeconds + more);
   take(records_);

@@ -133,7 +133,7 @@ class Walk {
   void group(hid_t g, const std::string& path, int depth) {
     if (depth > kDeepest) damaged("its groups are nested too deep");
     H5O_info_t info{};
-    if (H5Oget_info2(g, &info, H5O_INFO_BASIC) < 0) damaged(path);
+    if (H5Oget_info2(g, &info, H5O_INFO_BASIC | H5O_INFO_NUM_ATTRS) < 0) damaged(path);
     if (!visited_.insert(info.addr).second) return;  // by another path
     out_.kind(Hdf5Record::group);
     out_.text(path.empty() ? "/" : path);

@@ -72,14 +72,17 @@ GANTRY_CONVERT(keras, "Activation", to(onnx)) { return activation(node, emit, fl
 GANTRY_CONVERT(keras, "ReLU", to(onnx)) {
   const Value x = float_operand(node, emit);
   const double threshold = number(node, "threshold", 0), slope = number(node, "negative_slope", 0);
-  Value y = x;
+  const bool bounded = node.has_attr("max_value");
+  if (threshold == 0 && slope == 0)
+    return bounded ? clip(emit, x, 0, number(node, "max_value", 0)) : emit.op("Relu", {x});
+  Value y;
   if (threshold != 0) {
     const Value above = emit.op("Greater", {x, emit.scalar(DType::float32, threshold)});
     y = emit.op("Where", {above, x, emit.mul(emit.sub(x, threshold), slope)});
   } else {
-    y = slope == 0 ? emit.op("Relu", {x}) : emit.op("LeakyRelu", {x}, {{"alpha", static_cast<float>(slope)}});
+    y = emit.op("LeakyRelu", {x}, {{"alpha", static_cast<float>(slope)}});
   }
-  return node.has_attr("max_value") ? emit.minimum(y, number(node, "max_value", 0)) : y;
+  return bounded ? emit.minimum(y, number(node, "max_value", 0)) : y;
 }
 
 GANTRY_CONVERT(keras, "LeakyReLU", to(onnx)) {
