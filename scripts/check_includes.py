@@ -2,7 +2,8 @@
 """Checks who may include whom (docs/architecture.md, "the house"). Prints file:line: reason; exits 1 if there is any.
 
   sdk/include/gantry/abi.h   headers of C only
-  sdk/ plugins/ examples/    the standard library and <gantry/...>; plugins and examples also their own folder
+  sdk/ plugins/ examples/    the standard library and <gantry/...>; plugins and examples also their own folder,
+                             and a plugin the libraries of LIBRARIES
   host/ir/                   the standard library and itself
   host/<folder>/             the folders of USES; host/*.cpp and host/*.hpp: all but cli
   headers                    no third-party library, so that its types stay inside .cpp files
@@ -63,12 +64,19 @@ def check_abi(name):
     return None if is_c(name) else "abi.h includes headers of the C library only"
 
 
+# Libraries that a plugin stands on. JSON is a value type that its files hand to one another.
+LIBRARIES = {"keras": re.compile(r"hdf5(_hl)?\.h|zlib\.h|nlohmann/json\.hpp"), "quant": re.compile(r"nlohmann/json\.hpp")}
+
+
 def check_outside(path, quoted, name):
     """sdk/, plugins/ and examples/: what a plugin author has."""
     if is_std(name) or name.startswith("gantry/"):
         return None
     if path.parts[0] == "sdk":
         return "the SDK includes the standard library and itself only"
+    libraries = LIBRARIES.get(path.parts[1]) if path.parts[0] == "plugins" else None
+    if libraries and libraries.fullmatch(name):
+        return None
     target = pathlib.PurePath(os.path.normpath(path.parent / name))
     if quoted and not name.startswith("host/") and target.parts[:2] == path.parts[:2]:
         return None
