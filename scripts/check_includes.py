@@ -65,7 +65,7 @@ def check_abi(name):
 
 
 # Libraries that a plugin stands on. JSON is a value type that its files hand to one another.
-LIBRARIES = {"keras": re.compile(r"hdf5(_hl)?\.h|zlib\.h|nlohmann/json\.hpp"), "quant": re.compile(r"nlohmann/json\.hpp")}
+LIBRARIES = {"keras": re.compile(r"hdf5(_hl)?\.h|zlib\.h|nlohmann/json\.hpp|(fcntl|poll|unistd|sys/resource|sys/wait)\.h"), "quant": re.compile(r"nlohmann/json\.hpp")}
 
 
 def check_outside(path, quoted, name):
