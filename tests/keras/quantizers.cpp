@@ -119,7 +119,7 @@ std::vector<Pattern> patterns() {
   return all;
 }
 INSTANTIATE_TEST_SUITE_P(Patterns, QActivationOfBits, testing::ValuesIn(patterns()),
-                         [](const auto& info) { return info.param.name + "_" + std::to_string(info.param.bits); });
+                         [](const auto& made) { return made.param.name + "_" + std::to_string(made.param.bits); });
 
 // ---- the four spellings, and others ----
 
