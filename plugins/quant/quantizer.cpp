@@ -51,8 +51,8 @@ Quantizer from_expression(std::string_view text) {
   Quantizer q{bare(e.name), Json::object(), e.called || kParameters.contains(bare(e.name))};
   const auto known = kParameters.find(q.name);
   for (std::size_t i = 0; i < e.positional.size(); ++i) {
-    decline_if(known == kParameters.end() || i >= known->second.size(), "the quantizer '", text, "' has ",
-               e.positional.size(), " arguments");
+    decline_if(known == kParameters.end(), "the quantizer '", q.name, "' is not known");
+    decline_if(i >= known->second.size(), "the quantizer '", text, "' has ", e.positional.size(), " arguments");
     q.config[known->second[i]] = e.positional[i];
   }
   for (const auto& [name, value] : e.keywords) q.config[name] = value;
