@@ -173,8 +173,7 @@ Builder::Values Builder::time_distributed(const Layer& layer, const Call& call, 
   const Scope inner_scope = is_model(inner) && weights_.by_name() ? scope : weights_.part(scope, "layer");
   if (!is_model(inner)) inner.name = layer.name;
   const Value x = node(layer.name, "", "TimeDistributedBegin", 1, operands, {})[0];
-  Call inner_call = call;
-  Values y = run_layer(inner, inner_call, {x}, inner_scope, 1);
+  const Values y = run_layer(inner, call, {x}, inner_scope, 1);
   decline_if(y.size() != 1, "layer '", layer.name, "': TimeDistributed of a layer with several results");
   return node(layer.name, "", "TimeDistributedEnd", 1, {y[0], operands[0]}, {});
 }

@@ -93,7 +93,7 @@ complete_words gantry convert --to ''
 )");
   const ProcessResult r = run_process({"/bin/bash", script}, options_);
   EXPECT_EQ(r.status, 0) << r.err;
-  EXPECT_EQ(r.out, "plugin\nshow\n--plugin-path\ntflite\nonnx\n");
+  EXPECT_EQ(r.out, "plugin\nshow\n--plugin-path\ntflite\nonnx\nqonnx\nqcdq\n");
   EXPECT_THAT(succeeds({"completion", "zsh"}).out, StartsWith("#compdef gantry"));
   EXPECT_THAT(succeeds({"completion", "fish"}).out, HasSubstr("complete -c gantry"));
 }
