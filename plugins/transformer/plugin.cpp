@@ -1,0 +1,8 @@
+// transformer: owner of com.microsoft, what ONNX Runtime's optimiser writes in place of attention and its like. Its
+// operators become those of ai.onnx, which org.gantry.core-ops converts.
+#include <gantry/sdk.hpp>
+
+using namespace gantry::sdk;
+
+GANTRY_PLUGIN("org.gantry.transformer", GANTRY_VERSION, license("Apache-2.0"), depends("org.gantry.core-ops"),
+              description("Operators of com.microsoft, in terms of ai.onnx."))
