@@ -85,6 +85,7 @@ Status convert_graph(PassContext& c, const std::vector<std::string>& steps) {
   GANTRY_TRY(clean_up(c));                 // nothing is left for the clean-ups to do
   GANTRY_TRY(run("layout", c));            // transposes and reshapes are left only where operators disagree
   GANTRY_TRY(clean_up(c));                 // what now stands side by side is one
+  GANTRY_TRY(run("own_states", c));        // no state outlives a run
   GANTRY_TRY(run("distinct_outputs", c));  // every output is a tensor of its own
   return run("limits", c);                 // the runtime's kernels can run every node
 }

@@ -46,7 +46,7 @@ USES = {
 # A reader brings the meaning of its dialect's operators, so it implements this interface.
 # Formats of the platform itself, which no library could be exchanged for.
 SYSTEM = {("plugins", "elf.h"), ("plugins", "link.h")}
-INTERFACES = {"formats": {"host/passes/semantics.hpp"}}
+INTERFACES = {"formats": {"host/passes/semantics.hpp", "host/passes/states.hpp"}}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 SUFFIXES = {".h", ".hpp", ".c", ".cpp"}

@@ -23,6 +23,7 @@ Status dce(PassContext& c);                // any dialect: what nothing uses
 Status layout(PassContext& c);
 
 // The end.
+Status own_states(PassContext& c);        // what a kernel changes is a tensor that is written anew in every run
 Status distinct_outputs(PassContext& c);  // no output is an input, a constant, or another output
 Status limits(PassContext& c);            // the target's kernels can run every node
 

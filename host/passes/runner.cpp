@@ -25,6 +25,7 @@ constexpr std::array kPasses = {
     Pass{"fuse_activation", "RELU, RELU6 and RELU_N1_TO_1 into the operator before", passes::fuse_activation},
     Pass{"cse", "equal nodes and equal constants become one", passes::cse},
     Pass{"dce", "removes what nothing uses", passes::dce},
+    Pass{"own_states", "what a kernel changes is a tensor that is written anew in every run", passes::own_states},
     Pass{"distinct_outputs", "no output is an input, a constant, or another output", passes::distinct_outputs},
     Pass{"limits", "checks that the target's kernels can run every node", passes::limits},
 };

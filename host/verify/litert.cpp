@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "host/verify/litert_api.hpp"
+#include "host/verify/litert_variables.hpp"
 #include "host/verify/runtime.hpp"
 
 namespace gantry {
@@ -25,8 +26,10 @@ class LiteRtSession final : public Session {
 
   Status open(const std::filesystem::path& path, const RuntimeOptions& options) {
     Handle model = nullptr, settings = nullptr, compiled = nullptr;
-    GANTRY_TRY(check(api_.create_model(environment_.get(), path.c_str(), &model), "it cannot read the model"));
+    variables_ = ModelWithVariables::open(path);
+    GANTRY_TRY(check(read_model(path, &model), "it cannot read the model"));
     model_ = Owned(model, {api_.destroy_model});
+    if (variables_) variables_->put_marks_back();
     GANTRY_TRY(check(api_.create_options(&settings)));
     const Owned settings_owner(settings, {api_.destroy_options});
     GANTRY_TRY(check(api_.set_accelerators(settings, kCpu)));
@@ -76,6 +79,12 @@ class LiteRtSession final : public Session {
   }
 
  private:
+  int read_model(const std::filesystem::path& path, Handle* model) {
+    if (!variables_) return api_.create_model(environment_.get(), path.c_str(), model);
+    variables_->take_marks_out();
+    return api_.create_model_of(environment_.get(), variables_->bytes().data(), variables_->bytes().size(), model);
+  }
+
   static constexpr std::byte kMark{0xA5}, kOtherMark{0x5A};
 
   static bool is_marked(const Tensor& t, std::byte mark) {
@@ -266,7 +275,8 @@ class LiteRtSession final : public Session {
   Api api_;
   std::shared_ptr<void> environment_;
   std::string place_;
-  Owned model_, compiled_;  // destroyed in the reverse order
+  std::unique_ptr<ModelWithVariables> variables_;  // outlives the model
+  Owned model_, compiled_;                         // destroyed in the reverse order
   std::vector<Port> inputs_, outputs_;
   std::vector<RankedType> input_types_, output_types_;
 };

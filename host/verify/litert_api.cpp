@@ -34,6 +34,7 @@ Status bind(const Library& library, Api& api) {
   GANTRY_TRY(library.bind("LiteRtCreateEnvironment", api.create_environment));
   GANTRY_TRY(library.bind("LiteRtDestroyEnvironment", api.destroy_environment));
   GANTRY_TRY(library.bind("LiteRtCreateModelFromFile", api.create_model));
+  GANTRY_TRY(library.bind("LiteRtCreateModelFromBuffer", api.create_model_of));
   GANTRY_TRY(library.bind("LiteRtDestroyModel", api.destroy_model));
   GANTRY_TRY(library.bind("LiteRtCreateOptions", api.create_options));
   GANTRY_TRY(library.bind("LiteRtDestroyOptions", api.destroy_options));

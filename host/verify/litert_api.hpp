@@ -52,6 +52,7 @@ struct Api {
   int (*create_environment)(int n, const EnvironmentOption*, Handle* environment);
   void (*destroy_environment)(Handle);
   int (*create_model)(Handle environment, const char* path, Handle* model);
+  int (*create_model_of)(Handle environment, const void* bytes, std::size_t, Handle* model);  // does not copy them
   void (*destroy_model)(Handle);
   int (*create_options)(Handle* options);
   void (*destroy_options)(Handle);

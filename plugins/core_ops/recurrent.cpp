@@ -1,13 +1,17 @@
 // RNN, GRU and LSTM. The input's part of all steps is one product before the loop; the loop is a WHILE that carries the
 // state, so the file does not grow with the sequence. Source: ONNX operator specification, ai.onnx.
-//
-// Why LSTM is no UNIDIRECTIONAL_SEQUENCE_LSTM: LiteRT keeps its state in variable tensors, which live on between two
-// invocations unless the application resets them, so the second run of a file would give other numbers than the first.
+// An LSTM that TFLite's fused operator can compute is that instead (recurrent_fused.cpp).
 #include "recurrent.hpp"
 
 #include <algorithm>
 
 namespace core_ops {
+
+GANTRY_OPTION(
+    "fused_lstm", true,
+    "Write an LSTM as TFLite's fused operator where that can compute it; else as a loop. LiteRT's interpreter "
+    "runs both, its CompiledModel reads no variable tensors, which the fused operator needs")
+
 namespace {
 
 struct Kind {
@@ -42,6 +46,7 @@ class Layer {
     decline_if(!is_float(type_), "elements of type ", name_of(type_));
     x_ = operand(0);
     decline_if(x_.rank() != 3, "its input is of rank ", x_.rank());
+    const Value given = x_;
     if (batch_first_) x_ = emit_.transpose(x_, {1, 0, 2});
     hidden_ = node_.attr("hidden_size", operand(2).dim(2));
     decline_if(hidden_ < 1, "hidden_size is not known");
@@ -49,10 +54,17 @@ class Layer {
     batch_ = extent_of(emit_, x_, 1);
     take_lengths();
     const auto activations = cell_activations(node_, directions_, kind_.activations);
+    std::vector<CellWeights> cells;
+    std::vector<std::vector<Value>> states;
     for (std::size_t d = 0; d < directions_; ++d) {
       const auto first = activations.begin() + static_cast<std::ptrdiff_t>(d * kind_.activations.size());
-      run(d, direction == "reverse" || d == 1, {first, first + static_cast<std::ptrdiff_t>(kind_.activations.size())});
+      cells.push_back(weights(d, {first, first + static_cast<std::ptrdiff_t>(kind_.activations.size())}));
+      states.push_back(initial(d));
     }
+    const bool backward = direction == "reverse";
+    if (kind_.op == "LSTM" && !lengths_ && emit_.call().option<bool>("fused_lstm") && fits_fused_lstm(cells, states))
+      return results(fused_lstm(emit_, given, !batch_first_, backward, cells, states));
+    for (std::size_t d = 0; d < directions_; ++d) run(cells[d], states[d], backward || d == 1);
     return results();
   }
 
@@ -138,10 +150,8 @@ class Layer {
     return state;
   }
 
-  void run(std::size_t d, bool backward, std::vector<CellActivation> activations) {
-    const CellWeights w = weights(d, std::move(activations));
+  void run(const CellWeights& w, const std::vector<Value>& state, bool backward) {
     const Value x = project(emit_, x_, w.w, w.input_bias);
-    const std::vector<Value> state = initial(d);
     if (steps_.known == 1)
       run_once(w, x, state);
     else
@@ -219,6 +229,23 @@ class Layer {
     if (wants(0)) out[0] = joined(all_, 1, {2, 0, 1, 3});
     for (std::size_t i = 0; i < kind_.states; ++i)
       if (wants(i + 1)) out[i + 1] = joined(last_[i], 0, {1, 0, 2});
+    return out;
+  }
+
+  /// Of the fused operator, whose directions stand side by side in the last axis.
+  Results results(const FusedLstm& made) const {
+    std::vector<Value> out(node_.out_count());
+    if (wants(0)) {
+      Extents dims = extents_of(emit_, made.all, 0, 2);
+      dims.insert(dims.end(), {static_cast<std::int64_t>(directions_), hidden_});
+      const Value y = reshape_to(emit_, made.all, dims);
+      out[0] = emit_.cast(batch_first_ ? y : emit_.transpose(y, {0, 2, 1, 3}), type_);
+    }
+    for (std::size_t i = 0; i < 2; ++i) {
+      std::vector<Value> parts;
+      for (const auto& of_direction : made.last) parts.push_back(of_direction[i]);
+      if (wants(i + 1)) out[i + 1] = joined(parts, 0, {1, 0, 2});
+    }
     return out;
   }
 

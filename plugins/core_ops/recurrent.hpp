@@ -39,6 +39,17 @@ std::vector<Value> rnn_step(const Emit& emit, const CellWeights& w, const Value&
 std::vector<Value> gru_step(const Emit& emit, const CellWeights& w, const Value& x, const std::vector<Value>& state);
 std::vector<Value> lstm_step(const Emit& emit, const CellWeights& w, const Value& x, const std::vector<Value>& state);
 
+/// TFLite's fused LSTM, for constant weights, known sizes of the states, Sigmoid at the gates and one function that it
+/// has elsewhere. ONNX's clip is of what goes into the functions, TFLite's of the cell state: it does not fit.
+bool fits_fused_lstm(const std::vector<CellWeights>& directions, const std::vector<std::vector<Value>>& states);
+struct FusedLstm {
+  Value all;                             // x with directions * hidden in the place of the inputs
+  std::vector<std::vector<Value>> last;  // of each direction: the states after the last step, [batch, hidden]
+};
+/// x is [time, batch, inputs] or, not `time_major`, [batch, time, inputs]; `states` of each direction: h, c.
+FusedLstm fused_lstm(const Emit& emit, const Value& x, bool time_major, bool backward,
+                     const std::vector<CellWeights>& directions, const std::vector<std::vector<Value>>& states);
+
 /// v[begin : begin + size] along an axis, of a constant or not.
 Value cut(const Emit& emit, const Value& v, int axis, std::int64_t begin, std::int64_t size);
 

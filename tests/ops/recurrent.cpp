@@ -111,6 +111,48 @@ TEST(Recurrent, OptionalResults) {
   expect_equal(rows);
 }
 
+/// Layers that TFLite's fused operator computes, with states of all kinds.
+std::vector<Row> fused_layers() {
+  std::vector<Row> rows;
+  for (const std::string d : {"1", "2"}) {
+    const int directions = d == "1" ? 1 : 2;
+    rows.push_back(layer(kOps[2], directions, ""));
+    Row given = layer(kOps[2], directions, "", "6", "3", 14, ", , i, j");
+    Row constant = given;
+    constant.weights += " i=" + d + ",3,5 j=" + d + ",3,5";
+    rows.push_back(constant);
+    given.inputs += ", float[" + d + ",3,5] i, float[" + d + ",3,5] j";
+    rows.push_back(given);
+    Row peephole = layer(kOps[2], directions, "", "6", "3", 14, ", , , , p");
+    peephole.weights += " p=" + d + ",15";
+    rows.push_back(peephole);
+    Row open_steps = layer(kOps[2], directions, "", "t");
+    rows.push_back(open_steps);
+    std::string names = "\"Sigmoid\", \"Relu\", \"Relu\"";
+    if (directions == 2) names += ", " + names;
+    rows.push_back(layer(kOps[2], directions, ", activations = [" + names + "]"));
+  }
+  rows.push_back(layer(kOps[2], 1, ", direction = \"reverse\""));
+  for (Row& row : std::vector<Row>(rows)) {  // the result alone
+    row.nodes.replace(0, row.nodes.find(" ="), "y");
+    row.outputs = "float[] y";
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+TEST(Recurrent, FusedLstm) {
+  expect_equal(fused_layers());
+  for (const Row& row : fused_layers()) {
+    const auto operators = converted_operators(row);
+    EXPECT_EQ(operators.count("UNIDIRECTIONAL_SEQUENCE_LSTM") + operators.count("BIDIRECTIONAL_SEQUENCE_LSTM"), 1U)
+        << row.nodes;
+    EXPECT_EQ(operators.count("WHILE"), 0U) << row.nodes;
+  }
+}
+
+TEST(Recurrent, StatesEndWithTheRun) { expect_same_in_each_run(fused_layers()); }
+
 TEST(Recurrent, FileDoesNotGrowWithTheSequence) {
   for (const Op& op : kOps) {
     const auto few = converted_operators(layer(op, 2, "", "10", "2")),

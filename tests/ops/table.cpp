@@ -10,6 +10,8 @@
 #include <onnx/onnx_pb.h>
 
 #include "host/pipeline.hpp"
+#include "host/verify/feeds.hpp"
+#include "host/verify/runtime.hpp"
 #include "host/verify/verify.hpp"
 #include "tests/support/onnx_text.hpp"
 
@@ -158,6 +160,27 @@ void expect_refused(const std::vector<Row>& rows, const std::string& text) {
     ASSERT_FALSE(s.ok());
     EXPECT_NE(format(s.error()).find(text), std::string::npos) << format(s.error());
     EXPECT_FALSE(fs::exists(out));
+  }
+}
+
+void expect_same_in_each_run(const std::vector<Row>& rows) {
+  const Folder folder;
+  const auto library = find_runtime(RuntimeKind::litert, GANTRY_TEST_RUNTIME_DIR);
+  ASSERT_TRUE(library.ok());
+  const auto runtime = Runtime::open_litert(*library);
+  ASSERT_TRUE(runtime.ok());
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.nodes);
+    Report report;
+    const fs::path out = folder / "m.tflite";
+    ASSERT_TRUE(convert_model(write_model(folder, row), out, {}, {}, report).ok());
+    const auto session = (*runtime)->load(out);
+    ASSERT_TRUE(session.ok()) << session.error().message;
+    const auto feeds = make_feeds((*session)->inputs(), {});
+    ASSERT_TRUE(feeds.ok());
+    const auto first = (*session)->run(*feeds);
+    ASSERT_TRUE(first.ok()) << first.error().message;
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(*(*session)->run(*feeds), *first);
   }
 }
 

@@ -42,6 +42,9 @@ void expect_equal_at_sizes(const std::vector<DynamicRow>& rows);
 /// Each row is refused, with the text in what is said.
 void expect_refused(const std::vector<Row>& rows, const std::string& text);
 
+/// What a row becomes gives the same in every run: its state does not live on.
+void expect_same_in_each_run(const std::vector<Row>& rows);
+
 /// Operators in what a row becomes, and how often.
 std::map<std::string, std::size_t> converted_operators(const Row& row);
 

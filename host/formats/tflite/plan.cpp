@@ -8,6 +8,7 @@
 #include "host/formats/tflite/reader.hpp"
 #include "host/formats/tflite/types.hpp"
 #include "host/formats/tflite/versions.hpp"
+#include "host/passes/states.hpp"
 #include "host/version.hpp"
 
 namespace gantry::tflite_format {
@@ -161,6 +162,10 @@ class Planner {
       } else {
         GANTRY_ASSIGN(op.inputs.emplace_back(), tensor(s, v, &node));
       }
+    }
+    for (const std::size_t i : states_of(node).operands) {
+      if (op.inputs.size() > i && op.inputs[i] >= 0)
+        s.tensors[static_cast<std::size_t>(op.inputs[i])].is_variable = true;
     }
     for (const ValueId v : node.outputs) {
       if (!v) return in_node(Code::internal, node, "a result is omitted, which the format cannot say");

@@ -26,6 +26,7 @@ struct TensorPlan {
   std::string name;
   ValueId value;
   std::uint32_t buffer = 0;  // 0: not a constant
+  bool is_variable = false;  // an operator changes it
 };
 
 struct OperatorPlan {

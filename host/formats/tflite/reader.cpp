@@ -12,6 +12,7 @@
 #include "host/formats/tflite/reader_bytes.hpp"
 #include "host/formats/tflite/types.hpp"
 #include "host/formats/tflite/writer.hpp"
+#include "host/passes/states.hpp"
 
 namespace gantry::tflite_format {
 namespace {
@@ -97,12 +98,19 @@ class ModelReader {
         GANTRY_ASSIGN(operands.emplace_back(), value(s, t, values));
       }
     }
-    const std::uint32_t results = op.outputs() ? op.outputs()->size() : 0;
-    const NodeId n = g_.add_node(g_.end(region), key, operands, results, std::move(options.attrs));
-    for (std::uint32_t i = 0; i < results; ++i) {
-      const auto t = static_cast<std::uint32_t>(op.outputs()->Get(i));
-      const ValueId v = values[t] = g_.node(n).outputs[i];
-      const tflite::Tensor& tensor = *s.tensors()->Get(t);
+    std::vector<std::uint32_t> results;  // tensors
+    if (op.outputs()) results.assign(op.outputs()->begin(), op.outputs()->end());
+    // What reads a variable after the operator that changes it reads another value than before.
+    if (const States states = states_of(key, options.attrs); results.size() == states.results) {
+      for (const std::size_t i : states.operands) {
+        if (i < operands.size() && operands[i])
+          results.push_back(static_cast<std::uint32_t>(op.inputs()->Get(static_cast<std::uint32_t>(i))));
+      }
+    }
+    const NodeId n = g_.add_node(g_.end(region), key, operands, results.size(), std::move(options.attrs));
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const ValueId v = values[results[i]] = g_.node(n).outputs[i];
+      const tflite::Tensor& tensor = *s.tensors()->Get(results[i]);
       if (const std::string name = name_of(tensor); !name.empty()) g_.set_name(v, name);
       g_.set_type(v, type_of(tensor));
     }

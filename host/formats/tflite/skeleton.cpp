@@ -190,6 +190,7 @@ class Skeleton::Builder {
     b.add_name(name);
     b.add_type(static_cast<tflite::TensorType>(*tensor_type(type.dtype)));
     b.add_has_rank(type.ranked);
+    b.add_is_variable(t.is_variable);
     return b.Finish();
   }
 

@@ -235,6 +235,10 @@ GANTRY_DEFINE(tflite, "BROADCAST_TO", layout("*[shape=#1], _ -> *"), infer(infer
 GANTRY_DEFINE(tflite, "BROADCAST_ARGS", layout("fixed: shapes"), infer(infer_broadcast_args),
               limits(types(DType::int32, DType::int64)))
 GANTRY_DEFINE(tflite, "TILE", layout("*[repeats=#1], _ -> *"), infer(infer_tile))
+GANTRY_DEFINE(tflite, "REVERSE_V2", layout("fixed: names its axes"), infer(infer_like_first),
+              limits(rank(1, 8),
+                     types(DType::float32, DType::int32, DType::int64, DType::int16, DType::uint8, DType::boolean)),
+              moves)
 GANTRY_DEFINE(tflite, "SHAPE", layout("fixed: yields the logical order"), infer(infer_shape))
 GANTRY_DEFINE(tflite, "FILL", layout("fixed: makes its axes"), infer(infer_fill))
 GANTRY_DEFINE(tflite, "RANGE", layout("fixed: makes its axis"), infer(infer_range),
