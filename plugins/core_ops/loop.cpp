@@ -113,10 +113,13 @@ Rows::Rows(const Emit& emit, While& loop, const Type& row, const std::optional<E
   }
   // At least one row, since DYNAMIC_UPDATE_SLICE is prepared though the loop may not run.
   Dims dims = *row.dims;
-  dims.insert(dims.begin(), rounds_->known);
+  side_by_side_ = static_rows_ && !dims.empty() && std::find(dims.begin(), dims.end(), 0) == dims.end();
+  if (!side_by_side_) dims.insert(dims.begin(), 1);
+  dims[0] = rounds_->is_known() ? dims[0] * rounds_->known : -1;
   std::vector<Value> sizes = runtime;
   if (!rounds_->is_known()) {
-    sizes.insert(sizes.begin(), emit.op("MAXIMUM", {rounds_->value, emit.constant<std::int32_t>({}, {1})}));
+    const Value most = emit.op("MAXIMUM", {rounds_->value, emit.constant<std::int32_t>({}, {1})});
+    sizes.insert(sizes.begin(), side_by_side_ ? emit.mul(most, (*row.dims)[0]) : most);
     rounds_place_ = loop.pass(rounds_->value);
     rounds_passed_ = true;
   }
@@ -142,20 +145,20 @@ void Rows::add(const std::vector<Value>& arguments, std::vector<Value>& results,
                            : emit_.constant<std::int32_t>({}, {static_cast<std::int32_t>(rounds_->known - 1)});
     at = emit_.sub(last, i);
   }
-  const Dims dims = *row_.dims;
-  Dims one = dims;
-  one.insert(one.begin(), 1);
-  const Value update = insert_axis(emit_, r, 0);
-  Dims zeros(one.size(), 0);
-  zeros[0] = -1;
-  results[buffer_] = emit_.op("DYNAMIC_UPDATE_SLICE", {buffer, update, shape_operand(emit_, zeros, {at})});
+  if (side_by_side_ && r.dim(0) > 1) at = emit_.mul(at, r.dim(0));
+  const Value update = side_by_side_ ? r : insert_axis(emit_, r, 0);
+  std::vector<Value> start(static_cast<std::size_t>(update.rank()), emit_.constant<std::int32_t>({}, {0}));
+  start[0] = at;
+  const Value begin = emit_.op("PACK", start, {{"values_count", start.size()}, {"axis", 0}});
+  results[buffer_] = emit_.op("DYNAMIC_UPDATE_SLICE", {buffer, update, begin});
 }
 
 Value Rows::stacked(const std::vector<Value>& after, const Value& count) const {
-  const Value buffer = after[buffer_];
+  Value buffer = after[buffer_];
   Dims dims = *row_.dims;
   const std::size_t rank = dims.size() + 1;
   dims.insert(dims.begin(), -1);
+  if (side_by_side_) buffer = emit_.reshape(buffer, dims);
   if (!grows()) {
     if (rounds_->is_known() && !at_most_) return emit_.cast(buffer, row_.dtype);
     Value sizes = shape_operand(emit_, {-1}, {count});

@@ -67,6 +67,7 @@ class Rows {
   DType stored_;  // DYNAMIC_UPDATE_SLICE and CONCATENATION know few types
   std::size_t buffer_ = 0, shape_ = 0;
   bool static_rows_;
+  bool side_by_side_ = false;  // the buffer has no axis of its own for the rows: [rounds * d0, d1, ...]
   std::size_t rounds_place_ = 0;
   bool rounds_passed_ = false;
 };
