@@ -147,9 +147,15 @@ void Rows::add(const std::vector<Value>& arguments, std::vector<Value>& results,
   }
   if (side_by_side_ && r.dim(0) > 1) at = emit_.mul(at, r.dim(0));
   const Value update = side_by_side_ ? r : insert_axis(emit_, r, 0);
-  std::vector<Value> start(static_cast<std::size_t>(update.rank()), emit_.constant<std::int32_t>({}, {0}));
-  start[0] = at;
-  const Value begin = emit_.op("PACK", start, {{"values_count", start.size()}, {"axis", 0}});
+  const auto rank = static_cast<std::size_t>(update.rank());
+  Value begin;
+  if (at.rank() == 0) {
+    std::vector<Value> start(rank, emit_.constant<std::int32_t>({}, {0}));
+    start[0] = at;
+    begin = emit_.op("PACK", start, {{"values_count", rank}, {"axis", 0}});
+  } else {
+    begin = rank == 1 ? at : concatenation(emit_, {at, emit_.i32(Dims(rank - 1, 0))});
+  }
   results[buffer_] = emit_.op("DYNAMIC_UPDATE_SLICE", {buffer, update, begin});
 }
 

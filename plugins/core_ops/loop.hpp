@@ -52,7 +52,7 @@ class Rows {
   /// `runtime`: int32 scalars for the dims of a row that are not known, if they can be told before the loop.
   Rows(const Emit& emit, While& loop, const Type& row, const std::optional<Extent>& rounds, bool at_most = false,
        bool reversed = false, const std::vector<Value>& runtime = {});
-  /// In the body: the new values of its places, for the row of round `i`.
+  /// In the body: the new values of its places, for the row of round `i`, a scalar or a vector of one.
   void add(const std::vector<Value>& arguments, std::vector<Value>& results, const Value& i, const Value& row) const;
   /// After the loop; `count`: the rounds that there were, an int32 scalar.
   Value stacked(const std::vector<Value>& after, const Value& count) const;

@@ -132,12 +132,13 @@ class Layer {
     }
   }
 
-  /// The states before the first step, [batch, hidden] each.
+  /// The states before the first step, [1, batch, hidden] each.
   std::vector<Value> initial(std::size_t d) const {
     std::vector<Value> state;
     for (std::size_t i = 0; i < kind_.states; ++i) {
-      const Value given = of_direction(5 + i, d, batch_first_ ? 1 : 0);
-      const Dims dims{batch_.known, hidden_};
+      Value given = operand(5 + i);
+      if (given) given = cut_direction(batch_first_ ? emit_.transpose(given, {1, 0, 2}) : given, d, 0);
+      const Dims dims{1, batch_.known, hidden_};
       const std::vector<Value> runtime = !batch_.is_known() ? std::vector{batch_.value} : std::vector<Value>{};
       if (given)
         state.push_back(given);
@@ -170,15 +171,15 @@ class Layer {
   }
 
   void run_once(const CellWeights& w, const Value& x, const std::vector<Value>& state) {
-    const auto [made, out] = step(w, remove_axis(emit_, x, 0), state, emit_.constant<std::int32_t>({}, {0}), lengths_);
+    const auto [made, out] = step(w, x, state, emit_.constant<std::int32_t>({}, {0}), lengths_);
     all_.push_back(insert_axis(emit_, out, 0));
     for (std::size_t i = 0; i < made.size(); ++i) last_[i].push_back(made[i]);
   }
 
   void run_loop(CellWeights w, const Value& x, const std::vector<Value>& state, bool backward) {
     While loop(emit_);
-    const std::size_t counter = loop.carry(emit_.constant<std::int32_t>({}, {0}));
-    const Type state_type{DType::float32, Dims{batch_.known, hidden_}};
+    const std::size_t counter = loop.carry(emit_.constant<std::int32_t>({1}, {0}));
+    const Type state_type{DType::float32, Dims{1, batch_.known, hidden_}};
     std::vector<std::size_t> at;
     for (const Value& s : state) at.push_back(loop.carry(s, state_type));
     const std::size_t inputs = loop.pass(x);
@@ -198,7 +199,7 @@ class Layer {
     const auto body = [&](const std::vector<Value>& args) {
       const Value i = args[counter];
       const Value t = backward ? emit_.sub(emit_.sub(count(args), 1), i) : i;
-      const Value now = emit_.op("GATHER", {args[inputs], t}, {{"axis", 0}, {"batch_dims", 0}});
+      const Value now = gather(emit_, args[inputs], t);
       for (auto& [weight, place] : runtime) *weight = args[place];
       std::vector<Value> before;
       for (std::size_t place : at) before.push_back(args[place]);
@@ -211,15 +212,13 @@ class Layer {
     };
     const std::vector<Value> after =
         loop.run([&](const std::vector<Value>& args) { return emit_.op("LESS", {args[counter], count(args)}); }, body);
-    if (rows) all_.push_back(rows->stacked(after, after[counter]));
+    if (rows) all_.push_back(rows->stacked(after, remove_axis(emit_, after[counter], 0)));
     for (std::size_t k = 0; k < at.size(); ++k) last_[k].push_back(after[at[k]]);
   }
 
   /// Directions side by side, in the source's order of axes and type.
   Value joined(const std::vector<Value>& parts, int axis, const Dims& batch_first_perm) const {
-    std::vector<Value> all;
-    for (const Value& v : parts) all.push_back(insert_axis(emit_, v, axis));
-    Value y = all.size() == 1 ? all[0] : emit_.op("CONCATENATION", all, {{"axis", axis}, no_activation()});
+    Value y = parts.size() == 1 ? parts[0] : emit_.op("CONCATENATION", parts, {{"axis", axis}, no_activation()});
     if (batch_first_) y = emit_.transpose(y, batch_first_perm);
     return emit_.cast(y, type_);
   }
@@ -258,8 +257,8 @@ class Layer {
   Value x_, lengths_;
   std::int64_t hidden_ = 0;
   Extent steps_ = -1, batch_ = -1;
-  std::vector<Value> all_;      // of each direction, [steps, batch, hidden]
-  std::vector<Value> last_[2];  // of each state and direction, [batch, hidden]
+  std::vector<Value> all_;      // of each direction, [steps, 1, batch, hidden]
+  std::vector<Value> last_[2];  // of each state and direction, [1, batch, hidden]
 };
 
 }  // namespace

@@ -31,7 +31,7 @@ struct CellWeights {
   bool linear_before_reset = false, input_forget = false;
 };
 
-/// One step of a cell: `x` [batch, gates * hidden] is the input's part with its bias, `state` what it keeps. Returns
+/// One step of a cell: `x` [1, batch, gates * hidden] is the input's part with its bias, `state` what it keeps. Returns
 /// the new state, the result first.
 using CellStep = std::vector<Value> (*)(const Emit& emit, const CellWeights& weights, const Value& x,
                                         const std::vector<Value>& state);
@@ -44,7 +44,7 @@ std::vector<Value> lstm_step(const Emit& emit, const CellWeights& w, const Value
 bool fits_fused_lstm(const std::vector<CellWeights>& directions, const std::vector<std::vector<Value>>& states);
 struct FusedLstm {
   Value all;                             // x with directions * hidden in the place of the inputs
-  std::vector<std::vector<Value>> last;  // of each direction: the states after the last step, [batch, hidden]
+  std::vector<std::vector<Value>> last;  // of each direction: the states after the last step, [1, batch, hidden]
 };
 /// x is [time, batch, inputs] or, not `time_major`, [batch, time, inputs]; `states` of each direction: h, c.
 FusedLstm fused_lstm(const Emit& emit, const Value& x, bool time_major, bool backward,

@@ -12,7 +12,8 @@ Value clipped(const Emit& emit, const CellWeights& w, const Value& x) {
 }
 
 std::vector<Value> gates(const Emit& emit, const Value& x, std::int64_t n) {
-  return emit.ops("SPLIT", static_cast<std::size_t>(n), {emit.constant<std::int32_t>({}, {1}), x}, {{"num_splits", n}});
+  return emit.ops("SPLIT", static_cast<std::size_t>(n), {emit.constant<std::int32_t>({}, {x.rank() - 1}), x},
+                  {{"num_splits", n}});
 }
 
 struct Known {

@@ -55,7 +55,8 @@ FusedLstm fused_lstm(const Emit& emit, const Value& x, bool time_major, bool bac
   const int time = time_major ? 0 : 1;
   std::vector<Value> operands{!both && backward ? backward_in_time(emit, x, time) : x};
   for (const CellWeights& w : directions) add_direction(emit, w, operands);
-  for (const auto& of : states) operands.insert(operands.end(), of.begin(), of.end());
+  for (const auto& of : states)
+    for (const Value& state : of) operands.push_back(remove_axis(emit, state, 0));
   operands.insert(operands.end(), both ? 9 : 4, Value());  // a second input; normalization of the gates
   Attributes attributes{{"fused_activation_function", fused_name(directions[0].activations[1])},
                         {"cell_clip", 0.0},
@@ -76,8 +77,8 @@ FusedLstm fused_lstm(const Emit& emit, const Value& x, bool time_major, bool bac
                       : steps.is_known() ? emit.scalar(DType::int32, static_cast<double>(steps.known - 1))
                                          : emit.sub(steps.value, 1);
     const std::int64_t n = directions[d].hidden;
-    result.last.push_back(
-        {cut(emit, gather(emit, made[0], end, time), 1, static_cast<std::int64_t>(d) * n, n), made[2 + 2 * d]});
+    const Value h = cut(emit, gather(emit, made[0], end, time), 1, static_cast<std::int64_t>(d) * n, n);
+    result.last.push_back({insert_axis(emit, h, 0), insert_axis(emit, made[2 + 2 * d], 0)});
   }
   if (!both && backward) result.all = backward_in_time(emit, result.all, time);
   return result;
