@@ -3,7 +3,6 @@
 #include "host/pipeline.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -14,19 +13,14 @@
 #include "host/formats/tflite/reader.hpp"
 #include "host/formats/tflite/writer.hpp"
 #include "host/passes/pass.hpp"
+#include "host/pipeline_source.hpp"
+#include "host/recording.hpp"
 #include "host/version.hpp"
 
 namespace gantry {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A graph and who knows its operators. No semantics: the plugins know them all.
-struct Source {
-  Graph graph;
-  std::unique_ptr<Semantics> semantics;
-  std::vector<fs::path> external_files;  // that hold its weights
-};
 
 // ---- the stages ----
 
@@ -101,6 +95,89 @@ std::vector<std::string> steps_to(const std::string& target, const std::string& 
   return path.empty() ? std::vector{target} : path;
 }
 
+// The names in --shape, which files of that kind do not take.
+Result<std::vector<std::string>> no_shapes(const PipelineOptions& options, const std::string& of) {
+  std::vector<std::string> names;
+  for (const auto& [name, sizes] : options.shapes) names.push_back(name);
+  if (names.empty() || options.allow_unused_shapes) return names;
+  return error(Code::usage, "shapes of " + of + " cannot be set");
+}
+
+Result<Source> read_source(const fs::path& input, const PipelineOptions& options, PluginRegistry& registry,
+                           Report& report) {
+  GANTRY_ASSIGN(const std::shared_ptr<const MappedFile> file, MappedFile::open(input));
+  report.input_bytes = file->bytes().size();
+  const FileFormat format = detect_format(file->bytes(), input);
+  switch (format) {
+    case FileFormat::onnx: {
+      report.from_dialect = "onnx";
+      GANTRY_ASSIGN(
+          onnx_format::ReadResult read,
+          onnx_format::read(input, {.shapes = options.shapes, .allow_unused_shapes = options.allow_unused_shapes}));
+      for (Diagnostic& d : read.notes) report.add(std::move(d));
+      std::vector<fs::path> external = std::move(read.external_files);
+      if (options.on_external_file) std::ranges::for_each(external, options.on_external_file);
+      return Source{std::move(read.graph), std::move(read.semantics), std::move(external),
+                    std::move(read.unused_shapes)};
+    }
+    case FileFormat::tflite: {
+      report.from_dialect = "tflite";
+      GANTRY_ASSIGN(std::vector<std::string> unused, no_shapes(options, "a TFLite file"));
+      GANTRY_ASSIGN(Graph graph, tflite_format::read(input));
+      return Source{std::move(graph), nullptr, {}, std::move(unused)};
+    }
+    default: {
+      if (const ManifestFormat* f = registry.format_of(input, file->bytes())) {
+        report.from_dialect = f->dialect;
+        GANTRY_ASSIGN(std::vector<std::string> unused, no_shapes(options, f->name + " files"));
+        GANTRY_ASSIGN(Graph graph, registry.read(*f, input, file, file->bytes(), report));
+        // The semantics are of what it may become on the way.
+        return Source{std::move(graph), onnx_format::make_semantics(), {}, std::move(unused)};
+      }
+      const std::string what = format == FileFormat::empty ? "empty" : describe_bytes(file->bytes());
+      return error(format == FileFormat::empty ? Code::input_malformed : Code::input_format,
+                   "cannot convert '" + input.filename().string() + "': it is " +
+                       (what.empty() ? "of no known format" : what))
+          .at(input.string())
+          .try_this("give an ONNX model");
+    }
+  }
+}
+
+// ---- the whole ----
+
+Result<Source> convert_once(const fs::path& input, const PipelineOptions& options, PluginRegistry& registry,
+                            Report& report) {
+  GANTRY_ASSIGN(Source source, read_source(input, options, registry, report));
+  report.source_nodes = recording::count_ops(source.graph, report.source_ops);
+  const std::unique_ptr<Extensions> plugins = registry.extensions(source.semantics.get(), report);
+  if (options.strict_types) plugins->forbid_inexact_types();
+  const PassOptions pass_options{.disabled = options.disabled_passes,
+                                 .dump = options.dump,
+                                 .on_dump = options.on_dump,
+                                 .on_progress = options.on_progress,
+                                 .verify = options.verify_each_pass,
+                                 .layout = options.layout};
+  PassContext context{.graph = source.graph,
+                      .report = report,
+                      .plugins = *plugins,
+                      .source = source.semantics.get(),
+                      .target = options.target,
+                      .allow_custom = options.allow_custom,
+                      .options = pass_options};
+  const std::vector<TensorRecord> inputs = recording::ports(source.graph, true);
+  const std::vector<TensorRecord> outputs = recording::ports(source.graph, false);
+  GANTRY_TRY(convert_graph(context, steps_to(options.target, report.from_dialect, registry)));
+  recording::record_target(source.graph, report);
+  report.inputs = recording::with_layout(recording::ports(source.graph, true), inputs, report.layout.reordered, true);
+  report.outputs =
+      recording::with_layout(recording::ports(source.graph, false), outputs, report.layout.reordered, false);
+  report.weight_bytes = recording::constant_bytes(source.graph);
+  return source;
+}
+
+}  // namespace
+
 Status check_output(const fs::path& input, const fs::path& output, const PipelineOptions& options) {
   if (output.extension() != "." + options.target) {
     return error(Code::output_format, "cannot write '" + output.filename().string() + "' in dialect " + options.target)
@@ -133,187 +210,10 @@ Status check_external(const fs::path& output, const Source& source) {
   return {};
 }
 
-Result<Source> read_source(const fs::path& input, const PipelineOptions& options, PluginRegistry& registry,
-                           Report& report) {
-  GANTRY_ASSIGN(const std::shared_ptr<const MappedFile> file, MappedFile::open(input));
-  report.input_bytes = file->bytes().size();
-  const FileFormat format = detect_format(file->bytes(), input);
-  switch (format) {
-    case FileFormat::onnx: {
-      report.from_dialect = "onnx";
-      GANTRY_ASSIGN(onnx_format::ReadResult read, onnx_format::read(input, {.shapes = options.shapes}));
-      for (Diagnostic& d : read.notes) report.add(std::move(d));
-      std::vector<fs::path> external = std::move(read.external_files);
-      if (options.on_external_file) std::ranges::for_each(external, options.on_external_file);
-      return Source{std::move(read.graph), std::move(read.semantics), std::move(external)};
-    }
-    case FileFormat::tflite: {
-      report.from_dialect = "tflite";
-      if (!options.shapes.empty()) return error(Code::usage, "shapes of a TFLite file cannot be set");
-      GANTRY_ASSIGN(Graph graph, tflite_format::read(input));
-      return Source{std::move(graph), nullptr, {}};
-    }
-    default: {
-      if (const ManifestFormat* f = registry.format_of(input, file->bytes())) {
-        report.from_dialect = f->dialect;
-        if (!options.shapes.empty()) return error(Code::usage, "shapes of " + f->name + " files cannot be set");
-        GANTRY_ASSIGN(Graph graph, registry.read(*f, input, file, file->bytes(), report));
-        return Source{std::move(graph), onnx_format::make_semantics(), {}};  // of what it may become on the way
-      }
-      const std::string what = format == FileFormat::empty ? "empty" : describe_bytes(file->bytes());
-      return error(format == FileFormat::empty ? Code::input_malformed : Code::input_format,
-                   "cannot convert '" + input.filename().string() + "': it is " +
-                       (what.empty() ? "of no known format" : what))
-          .at(input.string())
-          .try_this("give an ONNX model");
-    }
-  }
-}
-
-// ---- what the report tells ----
-
-std::string op_text(const Op& op) {
-  return op.domain.empty() ? std::string(op.name) : std::string(op.domain) + "::" + std::string(op.name);
-}
-
-std::size_t count_ops(const Graph& g, std::map<std::string, std::size_t>& ops) {
-  for (const RegionId r : g.regions()) {
-    for (NodeId n = g.region(r).first; n; n = g.node(n).next) ++ops[op_text(g.node(n).op)];
-  }
-  return g.live_nodes();
-}
-
-// An unknown dimension counts as 1.
-std::uint64_t bytes_of(const Type& t) {
-  std::uint64_t elements = 1;
-  for (const Dim& d : t.dims) elements *= static_cast<std::uint64_t>(d.known() ? d.size : 1);
-  return packed_bytes(t.dtype, elements).value_or(0);
-}
-
-bool is_transpose(const Node& n) { return n.op.is("tflite", "TRANSPOSE") || n.op.is("onnx", "Transpose"); }
-bool is_move(const Node& n) {
-  return is_transpose(n) || n.op.is("tflite", "RESHAPE") || n.op.is("onnx", "Reshape") || n.op.is("onnx", "Squeeze") ||
-         n.op.is("onnx", "Unsqueeze") || n.op.is("onnx", "Flatten");
-}
-
-// A transpose or reshape that the layout engine did not put there: it does not see through it, it left its region as it
-// was, or a later clean-up made it.
-MoveRecord plain_move(const Graph& g, NodeId n) {
-  const Node& node = g.node(n);
-  const ValueId x = node.input(0), y = node.output(0);
-  const auto side = [&](NodeId at, ValueId v) -> MoveSide {
-    if (!at) return {g.value(v).input_of ? "input" : "constant", std::string(g.value(v).name), g.value(v).type.str()};
-    return {op_text(g.node(at).op), std::string(g.node(at).name), g.value(v).type.str()};
-  };
-  MoveRecord r{n.index, op_text(node.op), std::string(node.name), bytes_of(g.value(y).type),
-               side(g.value(x).producer, x)};
-  for (const Use& use : g.value(y).uses) r.consumers.push_back(side(use.node, y));
-  for (const OutputUse& use : g.output_uses(y))
-    r.consumers.push_back({"output", g.region(use.region).outputs[use.index].name, g.value(y).type.str()});
-  r.needs = "the layout engine left it as it was: it cannot see through it, or its part of the graph was not improved";
-  return r;
-}
-
-void record_target(const Graph& g, Report& report) {
-  report.target_nodes = count_ops(g, report.target_ops);
-  // Of what the engine put in, what is still there.
-  std::map<std::uint32_t, MoveRecord> why;
-  for (MoveRecord& m : report.layout.moves) why.emplace(m.id, std::move(m));
-  report.layout.moves.clear();
-  for (const RegionId r : g.regions()) {
-    for (NodeId n = g.region(r).first; n; n = g.node(n).next) {
-      if (!is_move(g.node(n))) continue;
-      const bool transpose = is_transpose(g.node(n));
-      (transpose ? report.transpose_bytes : report.reshape_bytes) += bytes_of(g.value(g.node(n).output(0)).type);
-      (transpose ? report.transposes : report.reshapes) += 1;
-      const auto told = why.find(n.index);
-      report.layout.moves.push_back(told == why.end() ? plain_move(g, n) : std::move(told->second));
-    }
-  }
-}
-
-// Inputs and outputs, their types as the source has them, and their names.
-std::vector<TensorRecord> ports(const Graph& g, bool inputs) {
-  std::vector<TensorRecord> records;
-  const Region& main = g.region(g.main());
-  for (std::size_t i = 0; inputs && i < main.inputs.size(); ++i) {
-    records.push_back({main.input_names[i], g.value(main.inputs[i]).type.str(), ""});
-  }
-  for (std::size_t i = 0; !inputs && i < main.outputs.size(); ++i) {
-    records.push_back({main.outputs[i].name, g.value(main.outputs[i].value).type.str(), ""});
-  }
-  return records;
-}
-
-// `now` gets the layout against what was before.
-std::vector<TensorRecord> with_layout(std::vector<TensorRecord> now, const std::vector<TensorRecord>& before,
-                                      const std::vector<IoRecord>& reordered, bool inputs) {
-  for (TensorRecord& t : now) t.layout = "as in the source";
-  for (const IoRecord& r : reordered) {
-    if (r.input != inputs || r.position >= std::min(now.size(), before.size())) continue;
-    now[r.position].layout = "reordered from " + before[r.position].type;
-    now[r.position].perm = r.perm;
-  }
-  return now;
-}
-
-// "x: 0,2,3,1; y: 0,2,3,1": for each axis of a reordered input or output, which of the source's it is.
-std::string reordered_text(const Report& report) {
-  std::string text;
-  for (const auto* list : {&report.inputs, &report.outputs})
-    for (const TensorRecord& t : *list) {
-      if (t.perm.empty()) continue;
-      text += (text.empty() ? "" : "; ") + t.name + ": ";
-      for (std::size_t i = 0; i < t.perm.size(); ++i) text += (i ? "," : "") + std::to_string(t.perm[i]);
-    }
-  return text;
-}
-
-std::uint64_t constant_bytes(const Graph& g) {
-  std::uint64_t sum = 0;
-  for (std::uint32_t i = 1; i < g.value_slots(); ++i) {
-    const Value& v = g.value(ValueId{i});
-    if (v.alive && v.is_constant()) sum += v.constant.byte_size();
-  }
-  return sum;
-}
-
-// ---- the whole ----
-
 Result<Source> convert_source(const fs::path& input, const PipelineOptions& options, PluginRegistry& registry,
                               Report& report) {
-  GANTRY_ASSIGN(Source source, read_source(input, options, registry, report));
-  report.source_nodes = count_ops(source.graph, report.source_ops);
-  const std::unique_ptr<Extensions> plugins = registry.extensions(source.semantics.get(), report);
-  if (options.strict_types) plugins->forbid_inexact_types();
-  const PassOptions pass_options{.disabled = options.disabled_passes,
-                                 .dump = options.dump,
-                                 .on_dump = options.on_dump,
-                                 .on_progress = options.on_progress,
-                                 .verify = options.verify_each_pass,
-                                 .layout = options.layout};
-  PassContext context{.graph = source.graph,
-                      .report = report,
-                      .plugins = *plugins,
-                      .source = source.semantics.get(),
-                      .target = options.target,
-                      .allow_custom = options.allow_custom,
-                      .options = pass_options};
-  const std::vector<TensorRecord> inputs = ports(source.graph, true);
-  const std::vector<TensorRecord> outputs = ports(source.graph, false);
-  GANTRY_TRY(convert_graph(context, steps_to(options.target, report.from_dialect, registry)));
-  record_target(source.graph, report);
-  report.inputs = with_layout(ports(source.graph, true), inputs, report.layout.reordered, true);
-  report.outputs = with_layout(ports(source.graph, false), outputs, report.layout.reordered, false);
-  report.weight_bytes = constant_bytes(source.graph);
-  return source;
-}
-
-// The same. What the layout engine cannot write, which is a fault of its own, is written as the converters made it.
-Result<Source> convert_source_surely(const fs::path& input, const PipelineOptions& options, PluginRegistry& registry,
-                                     Report& report) {
   const Report before = report;
-  Result<Source> first = convert_source(input, options, registry, report);
+  Result<Source> first = convert_once(input, options, registry, report);
   const bool asks_for_layout = options.layout.io != "preserve" || !options.layout.io_by_name.empty();
   if (first.ok() || first.error().code != Code::internal || asks_for_layout || options.verify_each_pass ||
       options.disabled_passes.contains("layout")) {
@@ -322,7 +222,7 @@ Result<Source> convert_source_surely(const fs::path& input, const PipelineOption
   PipelineOptions plain = options;
   plain.disabled_passes.insert("layout");
   report = before;
-  Result<Source> second = convert_source(input, plain, registry, report);
+  Result<Source> second = convert_once(input, plain, registry, report);
   if (second.ok()) {
     report.add(note("the layout engine failed (" + first.error().message +
                     "), so transposes stay where the converters put them: please report this model"));
@@ -330,16 +230,18 @@ Result<Source> convert_source_surely(const fs::path& input, const PipelineOption
   return second;
 }
 
+namespace {
+
 // What the file says of itself.
 void add_metadata(Graph& g, const fs::path& input, const std::string& io_layout, const Report& report) {
   g.metadata["gantry.source"] = input.filename().string();
   g.metadata["gantry.version"] = kVersion;
   g.metadata["gantry.io_layout"] = io_layout;
-  g.metadata["gantry.reordered"] = reordered_text(report);
+  g.metadata["gantry.reordered"] = recording::reordered_text(report, "");
 }
 
-tflite_format::WriteOptions write_options(const fs::path& input) {
-  return {.description = "converted by Gantry from " + input.filename().string()};
+tflite_format::WriteOptions write_options(const fs::path& input, const PipelineOptions& options) {
+  return {.signature = options.signature, .description = "converted by Gantry from " + input.filename().string()};
 }
 
 Status write_target(const Graph& g, const fs::path& input, const fs::path& output, const PipelineOptions& options,
@@ -350,7 +252,7 @@ Status write_target(const Graph& g, const fs::path& input, const fs::path& outpu
     report.weight_bytes = stats.weight_bytes;
     return {};
   }
-  GANTRY_ASSIGN(const tflite_format::WriteStats stats, tflite_format::write(g, output, write_options(input)));
+  GANTRY_ASSIGN(const tflite_format::WriteStats stats, tflite_format::write(g, output, write_options(input, options)));
   report.output_bytes = stats.file_bytes;
   report.weight_bytes = stats.weight_bytes;
   return {};
@@ -360,14 +262,14 @@ Status write_target(const Graph& g, const fs::path& input, const fs::path& outpu
 Status check_writable(Graph& g, const fs::path& input, const PipelineOptions& options, const Report& report) {
   if (options.target != "tflite") return {};
   add_metadata(g, input, options.layout.io, report);
-  GANTRY_TRY(tflite_format::plan(g, write_options(input)));
+  GANTRY_TRY(tflite_format::plan(g, write_options(input, options)));
   return {};
 }
 
 Status convert_and_write(const fs::path& input, const fs::path& output, const PipelineOptions& options,
                          PluginRegistry& plugins, Report& report) {
   if (!output.empty()) GANTRY_TRY(check_output(input, output, options));
-  GANTRY_ASSIGN(Source source, convert_source_surely(input, options, plugins, report));
+  GANTRY_ASSIGN(Source source, convert_source(input, options, plugins, report));
   GANTRY_TRY(check_external(output, source));
   if (options.dry_run) return check_writable(source.graph, input, options, report);
   if (output.empty()) return error(Code::usage, "no output was named");
@@ -376,30 +278,18 @@ Status convert_and_write(const fs::path& input, const fs::path& output, const Pi
   return write_target(source.graph, input, output, options, report);
 }
 
-/// Fills what every report has, and puts the error that ended the run into it unless a pass did so.
-template <class Work>
-Status recorded(const fs::path& input, const PipelineOptions& options, Report& report, Work work) {
-  const auto start = std::chrono::steady_clock::now();
-  report.gantry_version = kVersion;
-  report.input = input.string();
-  report.to_dialect = options.target;
-  Status status = work();
-  if (!status.ok() && !report.has_errors()) report.add(status.error());
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return status;
-}
-
 }  // namespace
 
 Status convert_file(const fs::path& input, const fs::path& output, const PipelineOptions& options,
                     PluginRegistry& plugins, Report& report) {
   report.output = output.string();
-  return recorded(input, options, report, [&] { return convert_and_write(input, output, options, plugins, report); });
+  return recorded(input.string(), options, report,
+                  [&] { return convert_and_write(input, output, options, plugins, report); });
 }
 
 Status check_file(const fs::path& input, const PipelineOptions& options, PluginRegistry& plugins, Report& report) {
-  return recorded(input, options, report, [&]() -> Status {
-    GANTRY_ASSIGN(Source source, convert_source_surely(input, options, plugins, report));
+  return recorded(input.string(), options, report, [&]() -> Status {
+    GANTRY_ASSIGN(Source source, convert_source(input, options, plugins, report));
     return check_writable(source.graph, input, options, report);
   });
 }

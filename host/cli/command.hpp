@@ -29,6 +29,7 @@ struct Positional {
   std::string name;  // "IN"; the key in Arguments
   std::string help;
   bool required = true;
+  bool repeat = false;  // one or more
   Complete complete = Complete::file;
   std::vector<std::string> words{};
 };
@@ -89,6 +90,7 @@ std::vector<Flag> plugin_flags();     // --plugin-path --no-default-plugins
 Flag target_flag();                   // --to
 Flag batch_flag();                    // --batch
 Flag shape_flag();                    // --shape
+Flag signatures_flag();               // --signatures
 Flag io_layout_flag();                // --io-layout
 Flag report_flag();                   // --report
 std::vector<Flag> tolerance_flags();  // --atol --rtol --seed --inputs

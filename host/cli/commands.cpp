@@ -59,6 +59,10 @@ Flag shape_flag() {
           .repeat = true};
 }
 
+Flag signatures_flag() {
+  return {.name = "--signatures", .value = "NAMES", .help = "Signatures of a TFLite file, with commas: prefill,decode"};
+}
+
 Flag io_layout_flag() {
   return {.name = "--io-layout",
           .value = "LAYOUT",

@@ -120,8 +120,8 @@ std::string zsh_command(const Command& c) {
       text += " \\\n      '" + std::string(f.repeat ? "*" : "") + s + "[" + zsh_text(f.help) + "]" + value + "'";
   }
   for (const Positional& p : c.positionals)
-    text +=
-        std::string(" \\\n      ':") + (p.required ? "" : ":") + p.name + ":" + zsh_action(p.complete, p.words) + "'";
+    text += std::string(" \\\n      '") + (p.repeat ? "*" : "") + ":" + (p.required ? "" : ":") + p.name + ":" +
+            zsh_action(p.complete, p.words) + "'";
   return text + " ;;\n";
 }
 

@@ -139,7 +139,8 @@ Status Invocation::merge_target(const std::string& to) {
 
 std::vector<std::string> Invocation::files_read() const {
   std::vector<std::string> files = args.all("--config");
-  for (const Positional& p : command.positionals) files.push_back(args.get(p.name));
+  for (const Positional& p : command.positionals)
+    files.insert(files.end(), args.all(p.name).begin(), args.all(p.name).end());
   for (const std::string& input : args.all("--inputs")) files.push_back(input.substr(input.rfind('=') + 1));
   return files;
 }

@@ -81,6 +81,8 @@ std::string printable(std::string_view text);
 Status write_text_file(const std::filesystem::path& path, std::string_view text);
 /// --shape NAME=DIMS or DIMS; the latter under the name "". Errors: usage.
 Result<std::map<std::string, std::vector<std::int64_t>>> parse_shapes(const std::vector<std::string>& texts);
+/// "a,b" of --signatures. Errors: usage, for an empty name or one that is there twice.
+Result<std::vector<std::string>> parse_signatures(const std::string& text);
 /// Whole text as a number, else an error of code usage that names the flag.
 Result<double> parse_float(std::string_view flag, std::string_view text);
 Result<std::int64_t> parse_int(std::string_view flag, std::string_view text);

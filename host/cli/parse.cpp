@@ -43,7 +43,8 @@ class HelpFormatter : public CLI::Formatter {
 std::string usage_of(const Command& command) {
   if (!command.usage.empty()) return "gantry " + command.name + " " + command.usage;
   std::string text = "gantry " + command.name;
-  for (const Positional& p : command.positionals) text += p.required ? " " + p.name : " [" + p.name + "]";
+  for (const Positional& p : command.positionals)
+    text += (p.required ? " " + p.name : " [" + p.name + "]") + (p.repeat ? "..." : "");
   return text + (command.flags.empty() ? "" : " [options]");
 }
 
@@ -61,6 +62,10 @@ void bind(Bound& bound) {
   bound.app->formatter(std::make_shared<HelpFormatter>(usage_of(*bound.command)));
   for (const Positional& p : bound.command->positionals) {
     CLI::Option* option = bound.app->add_option(p.name, p.help)->type_size(1)->expected(1)->type_name(" ");
+    if (p.repeat) {
+      option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      option->expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args(true);
+    }
     bound.positionals.emplace_back(&p, option);
   }
   for (const Flag& f : bound.command->flags) {

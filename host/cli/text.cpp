@@ -135,6 +135,20 @@ Result<Shapes> parse_shapes(const std::vector<std::string>& texts) {
   return shapes;
 }
 
+Result<std::vector<std::string>> parse_signatures(const std::string& text) {
+  std::vector<std::string> names;
+  for (std::size_t at = 0; !text.empty() && at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    std::string name = text.substr(at, end - at);
+    if (name.empty()) return error(Code::usage, "--signatures " + text + ": a name is empty");
+    if (std::ranges::find(names, name) != names.end())
+      return error(Code::usage, "two signatures are named \"" + name + "\"").try_this("give each a name of its own");
+    names.push_back(std::move(name));
+    at = end + 1;
+  }
+  return names;
+}
+
 Result<double> parse_float(std::string_view flag, std::string_view text) {
   return parse_number<double>(flag, text, "a number");
 }

@@ -1,4 +1,4 @@
-// gantry verify A B: the numbers of two models, per output.
+// gantry verify A... B: the numbers of two models, per output.
 #include <algorithm>
 #include <cstdio>
 
@@ -26,10 +26,16 @@ std::string as_text(const VerifyRecord& record) {
 }
 
 Status run(Invocation& run) {
-  GANTRY_ASSIGN(VerifyRequest request, verify_request(run));
-  request.reference = run.args.get("A");
-  request.candidate = run.args.get("B");
-  const Status status = compare_models(run, std::move(request));
+  std::vector<std::string> models = run.args.all("MODEL");
+  if (models.size() < 2)
+    return error(Code::usage, "gantry verify needs a model and what is compared with it")
+        .try_this("gantry verify A.onnx B.tflite");
+  const std::filesystem::path candidate = models.back();
+  models.pop_back();
+  GANTRY_ASSIGN(const VerifyRequest request, verify_request(run));
+  GANTRY_ASSIGN(const std::vector<std::string> named, parse_signatures(run.args.get("--signatures")));
+  GANTRY_ASSIGN(const std::vector<Comparison> comparisons, pair_up(models, candidate, named));
+  const Status status = compare_models(run, request, comparisons);
   const VerifyRecord& record = run.report.verify;
   if (record.ran) run.out(printable(as_text(record)));
   if (!status.ok()) return status.error();
@@ -42,50 +48,16 @@ Status run(Invocation& run) {
 
 }  // namespace
 
-Result<VerifyRequest> verify_request(Invocation& run) {
-  const Config& config = run.config;
-  VerifyRequest request;
-  request.inputs = run.args.all("--inputs");
-  GANTRY_ASSIGN(request.shapes, parse_shapes(run.args.all("--shape")));
-  request.seed = static_cast<std::uint64_t>(config.get_int("verify.seed"));
-  request.atol = config.get_float("verify.atol");
-  request.rtol = config.get_float("verify.rtol");
-  request.onnxruntime = config.get_string("verify.onnxruntime");
-  request.litert = config.get_string("verify.litert");
-  request.timeout_seconds = config.get_float("verify.timeout");
-  return request;
-}
-
-Status compare_models(Invocation& run, VerifyRequest request) {
-  {
-    const Ticker running = run.ticker("verify");
-    GANTRY_ASSIGN(run.report.verify, verify(request));
-  }
-  const VerifyRecord& record = run.report.verify;
-  if (record.ok) return {};
-  std::size_t bad = 0;
-  const OutputComparison* worst = nullptr;
-  for (const OutputComparison& o : record.outputs) {
-    if (o.ok) continue;
-    ++bad;
-    if (!worst || o.max_abs > worst->max_abs) worst = &o;
-  }
-  std::string message =
-      std::to_string(bad) + " of " + count_text(record.outputs.size(), "output") + " differ by more than the tolerance";
-  if (worst) {
-    message += ", most of all " + worst->name;
-    message += worst->note.empty() ? " by " + number_text(worst->max_abs) : " (" + worst->note + ")";
-  }
-  return error(Code::verify_mismatch, std::move(message)).at(request.candidate.string());
-}
-
 Command verify_command() {
-  const std::vector<Flag> own{shape_flag(), report_flag()};
+  const std::vector<Flag> own{shape_flag(), signatures_flag(), report_flag()};
   return {
       .name = "verify",
       .help = "Run two models on the same inputs and compare the numbers",
-      .positionals = {{.name = "A", .help = "What is right: .onnx or .tflite"},
-                      {.name = "B", .help = "What is compared with it"}},
+      .usage = "A... B [options]",
+      .positionals = {{.name = "MODEL",
+                       .help = "What is right, .onnx or .tflite, then what is compared with it; several before it are "
+                               "one for each of its signatures",
+                       .repeat = true}},
       .flags = tolerance_flags() + own + common_flags(),
       .run = run,
   };

@@ -154,16 +154,9 @@ Json verification(const VerifyRecord& v) {
           {"outputs", std::move(outputs)}};
 }
 
-}  // namespace
-
-std::string render_json(const Report& r) {
-  const Diagnostic* failure = r.first_error();
+/// What one conversion is; several that became one file are in it.
+Json of_model(const Report& r) {
   Json json;
-  json["report_version"] = kReportVersion;
-  json["gantry_version"] = r.gantry_version;
-  json["ok"] = failure == nullptr;
-  json["exit_status"] = failure ? exit_status(failure->code) : 0;
-  json["code"] = failure ? Json(code_text(*failure)) : Json(nullptr);
   json["source"] = model(r.input, r.from_dialect, r.input_bytes, r.source_nodes, r.source_ops);
   json["target"] = model(r.output, r.to_dialect, r.output_bytes, r.target_nodes, r.target_ops);
   json["unconverted_nodes"] = r.unconverted_nodes;
@@ -175,6 +168,34 @@ std::string render_json(const Report& r) {
   json["outputs"] = tensors(r.outputs);
   json["plugins"] = plugins(r);
   json["passes"] = passes(r);
+  return json;
+}
+
+Json signatures(const Report& r) {
+  if (r.signatures.empty()) return nullptr;
+  Json list = Json::array();
+  for (const Report& part : r.signatures) {
+    Json json{{"name", part.signature}};
+    json.update(of_model(part));
+    json["diagnostics"] = diagnostics(part);
+    json["seconds"] = number(part.seconds);
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string render_json(const Report& r) {
+  const Diagnostic* failure = r.first_error();
+  Json json;
+  json["report_version"] = kReportVersion;
+  json["gantry_version"] = r.gantry_version;
+  json["ok"] = failure == nullptr;
+  json["exit_status"] = failure ? exit_status(failure->code) : 0;
+  json["code"] = failure ? Json(code_text(*failure)) : Json(nullptr);
+  json.update(of_model(r));
+  json["signatures"] = signatures(r);
   json["options"] = options(r);
   json["diagnostics"] = diagnostics(r);
   json["verify"] = verification(r.verify);

@@ -42,6 +42,7 @@ struct VerifyRecord {
   std::string reference, candidate;  // runtime names and versions
   double atol = 0, rtol = 0, seconds = 0;
   std::vector<OutputComparison> outputs;
+  std::vector<std::string> unused_shapes;  // names of shapes given that are no input's
 };
 
 /// An operator, input or output at one side of a transpose or reshape.
@@ -105,6 +106,8 @@ class Report {
   LayoutRecord layout;
   VerifyRecord verify;
   double seconds = 0;
+  std::string signature;           // that this model becomes, if it is one of several
+  std::vector<Report> signatures;  // where several models became one file; above are the sums
 };
 
 /// "E0401" for an error, "W1001" for a warning.

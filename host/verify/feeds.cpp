@@ -93,6 +93,8 @@ Result<Shapes> given_shapes(const std::vector<Port>& inputs, const FeedOptions& 
                             const std::map<std::string, const GivenTensor*>& given) {
   Shapes shapes;
   for (const auto& [key, dims] : options.shapes) {
+    if (options.allow_unused_shapes && !key.empty() && std::ranges::find(inputs, key, &Port::name) == inputs.end())
+      continue;
     GANTRY_ASSIGN(const std::string name, resolve(inputs, key, !key.empty(), "a shape is given"));
     shapes[name] = dims;
   }

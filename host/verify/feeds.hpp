@@ -26,6 +26,7 @@ Result<std::vector<GivenTensor>> read_given(const std::vector<std::string>& argu
 struct FeedOptions {
   std::vector<GivenTensor> given;
   std::map<std::string, std::vector<std::int64_t>> shapes;  // by input; for dimensions that the model leaves open
+  bool allow_unused_shapes = false;                         // names that are no input's mean nothing
   std::uint64_t seed = 0;
 };
 

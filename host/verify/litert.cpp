@@ -17,8 +17,6 @@ namespace {
 
 using namespace litert;
 
-constexpr std::size_t kSignature = 0;  // the first one is run
-
 class LiteRtSession final : public Session {
  public:
   LiteRtSession(const Api& api, std::shared_ptr<void> environment, std::string place)
@@ -39,7 +37,7 @@ class LiteRtSession final : public Session {
     GANTRY_TRY(
         check(api_.create_compiled(environment_.get(), model, settings, &compiled), "it cannot prepare the model"));
     compiled_ = Owned(compiled, {api_.destroy_compiled});
-    return read_signature();
+    return read_signature(options.signature);
   }
 
   const std::vector<Port>& inputs() const override { return inputs_; }
@@ -102,7 +100,7 @@ class LiteRtSession final : public Session {
       std::memset(address, std::to_integer<int>(mark), size);
       GANTRY_TRY(check(api_.unlock_buffer(buffer)));
     }
-    return with_hint(check(api_.run(compiled_.get(), kSignature, in.size(), in.data(), out.size(), out.data()),
+    return with_hint(check(api_.run(compiled_.get(), signature_, in.size(), in.data(), out.size(), out.data()),
                            "it cannot run the model"));
   }
 
@@ -162,12 +160,27 @@ class LiteRtSession final : public Session {
     return check(api_.add_opaque(settings, opaque), id);
   }
 
-  Status read_signature() {
+  Status find_signature(const std::string& wanted, std::size_t n) {
+    if (wanted.empty()) return {};
+    std::string all;
+    for (signature_ = 0; signature_ < n; ++signature_) {
+      Handle signature = nullptr;
+      const char* key = nullptr;
+      GANTRY_TRY(check(api_.signature(model_.get(), signature_, &signature)));
+      GANTRY_TRY(check(api_.signature_key(signature, &key)));
+      if (wanted == key) return {};
+      all += (all.empty() ? "" : ", ") + std::string(key);
+    }
+    return error(Code::usage, "the model has no signature '" + wanted + "'").at(place_).try_this("it has " + all);
+  }
+
+  Status read_signature(const std::string& wanted) {
     std::size_t n = 0;
     Handle signature = nullptr;  // of the model
     GANTRY_TRY(check(api_.signature_count(model_.get(), &n)));
     if (n == 0) return error(Code::verify_runtime, "the model has no signature").at(place_);
-    GANTRY_TRY(check(api_.signature(model_.get(), kSignature, &signature)));
+    GANTRY_TRY(find_signature(wanted, n));
+    GANTRY_TRY(check(api_.signature(model_.get(), signature_, &signature)));
     GANTRY_TRY(check(api_.input_count(signature, &n)));
     GANTRY_TRY(ports(signature, n, api_.input_name, api_.input_tensor, inputs_, input_types_));
     GANTRY_TRY(check(api_.output_count(signature, &n)));
@@ -199,7 +212,7 @@ class LiteRtSession final : public Session {
       if (inputs_[i].type.is_static()) continue;
       const Tensor& feed = feeds.at(inputs_[i].name);
       const std::vector<int> dims(feed.dims.begin(), feed.dims.end());
-      GANTRY_TRY(check(api_.resize_input(compiled_.get(), kSignature, i, dims.data(), dims.size()),
+      GANTRY_TRY(check(api_.resize_input(compiled_.get(), signature_, i, dims.data(), dims.size()),
                        "it cannot make the input '" + inputs_[i].name + "' " + feed.type_text()));
     }
     return {};
@@ -207,7 +220,7 @@ class LiteRtSession final : public Session {
 
   Status read_output_layouts() {
     std::vector<Layout> layouts(outputs_.size());
-    GANTRY_TRY(check(api_.output_layouts(compiled_.get(), kSignature, layouts.size(), layouts.data(), true),
+    GANTRY_TRY(check(api_.output_layouts(compiled_.get(), signature_, layouts.size(), layouts.data(), true),
                      "it cannot allocate the tensors"));
     for (std::size_t i = 0; i < layouts.size(); ++i) {
       if (layouts[i].rank() > kMaxRank) {
@@ -222,7 +235,7 @@ class LiteRtSession final : public Session {
   Status make_buffer(decltype(Api::input_requirements) get_requirements, std::size_t index, const RankedType& type,
                      std::vector<Owned>& owners) {
     Handle requirements = nullptr, buffer = nullptr;  // the first is of the compiled model
-    GANTRY_TRY(check(get_requirements(compiled_.get(), kSignature, index, &requirements)));
+    GANTRY_TRY(check(get_requirements(compiled_.get(), signature_, index, &requirements)));
     GANTRY_TRY(check(api_.create_buffer(environment_.get(), &type, requirements, &buffer),
                      "it cannot make a buffer for a " + to_type(type).str()));
     owners.emplace_back(buffer, Destroy{api_.destroy_buffer});
@@ -275,6 +288,7 @@ class LiteRtSession final : public Session {
   Api api_;
   std::shared_ptr<void> environment_;
   std::string place_;
+  std::size_t signature_ = 0;                      // that is run
   std::unique_ptr<ModelWithVariables> variables_;  // outlives the model
   Owned model_, compiled_;                         // destroyed in the reverse order
   std::vector<Port> inputs_, outputs_;

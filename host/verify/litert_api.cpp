@@ -46,6 +46,7 @@ Status bind(const Library& library, Api& api) {
   GANTRY_TRY(library.bind("LiteRtCompiledModelGetErrorMessages", api.error_messages));
   GANTRY_TRY(library.bind("LiteRtGetNumModelSignatures", api.signature_count));
   GANTRY_TRY(library.bind("LiteRtGetModelSignature", api.signature));
+  GANTRY_TRY(library.bind("LiteRtGetSignatureKey", api.signature_key));
   GANTRY_TRY(library.bind("LiteRtGetNumSignatureInputs", api.input_count));
   GANTRY_TRY(library.bind("LiteRtGetNumSignatureOutputs", api.output_count));
   GANTRY_TRY(library.bind("LiteRtGetSignatureInputName", api.input_name));

@@ -64,6 +64,7 @@ struct Api {
   int (*error_messages)(Handle compiled, char** text);  // to be freed
   int (*signature_count)(Handle model, std::size_t*);
   int (*signature)(Handle model, std::size_t index, Handle* signature);
+  int (*signature_key)(Handle signature, const char**);
   int (*input_count)(Handle signature, std::size_t*);
   int (*output_count)(Handle signature, std::size_t*);
   int (*input_name)(Handle signature, std::size_t index, const char**);

@@ -60,9 +60,9 @@ Result<ModelRun> decode(const std::vector<std::byte>& bytes) {
 }
 
 Result<ModelRun> run_here(RuntimeKind kind, const std::filesystem::path& library, const std::filesystem::path& model,
-                          const MakeFeeds& make_feeds) {
+                          const MakeFeeds& make_feeds, const std::string& signature) {
   // ONNX Runtime's errors hold what its log says; LiteRT's do not.
-  const RuntimeOptions options{.log_errors = kind == RuntimeKind::litert};
+  const RuntimeOptions options{.log_errors = kind == RuntimeKind::litert, .signature = signature};
   GANTRY_ASSIGN(const std::unique_ptr<Runtime> runtime, Runtime::open(kind, library, options));
   GANTRY_ASSIGN(const std::unique_ptr<Session> session, runtime->load(model));
   ModelRun run;
@@ -102,9 +102,9 @@ Result<RuntimeKind> runtime_for(const std::filesystem::path& model) {
 }
 
 Result<ModelRun> run_model(RuntimeKind kind, const std::filesystem::path& library, const std::filesystem::path& model,
-                           const MakeFeeds& make_feeds, double timeout_seconds) {
+                           const MakeFeeds& make_feeds, double timeout_seconds, const std::string& signature) {
   const auto work = [&]() -> Result<std::vector<std::byte>> {
-    GANTRY_ASSIGN(const ModelRun run, run_here(kind, library, model, make_feeds));
+    GANTRY_ASSIGN(const ModelRun run, run_here(kind, library, model, make_feeds, signature));
     return encode(run);
   };
   GANTRY_ASSIGN(const std::vector<std::byte> bytes,

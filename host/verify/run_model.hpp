@@ -25,9 +25,9 @@ using MakeFeeds = std::function<Result<std::map<std::string, Tensor>>(const std:
 /// Errors: input_not_found, input_format.
 Result<RuntimeKind> runtime_for(const std::filesystem::path& model);
 
-/// Opens the runtime, loads the model and runs it once.
+/// Opens the runtime, loads the model and runs it once; of a TFLite file the signature of that name, or the first.
 /// Errors: verify_runtime (run_isolated, Runtime, Session) and those of `make_feeds`.
 Result<ModelRun> run_model(RuntimeKind kind, const std::filesystem::path& library, const std::filesystem::path& model,
-                           const MakeFeeds& make_feeds, double timeout_seconds);
+                           const MakeFeeds& make_feeds, double timeout_seconds, const std::string& signature = {});
 
 }  // namespace gantry

@@ -48,6 +48,8 @@ struct RuntimeOptions {
   /// Let the runtime write its messages of errors to stderr. LiteRT keeps some for there, so that a process of its
   /// own, whose stderr is collected, learns more.
   bool log_errors = false;
+  /// Of a TFLite file; empty is its first.
+  std::string signature;
 };
 
 class Runtime {

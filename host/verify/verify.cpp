@@ -80,19 +80,22 @@ Result<VerifyRecord> verify(const VerifyRequest& request) {
   const auto began = std::chrono::steady_clock::now();
   GANTRY_ASSIGN(const Model reference, locate(request.reference, request));
   GANTRY_ASSIGN(const Model candidate, locate(request.candidate, request));
-  FeedOptions options{.given = {}, .shapes = request.shapes, .seed = request.seed};
+  FeedOptions options{
+      .given = {}, .shapes = request.shapes, .allow_unused_shapes = request.allow_unused_shapes, .seed = request.seed};
   GANTRY_ASSIGN(options.given, read_given(request.inputs));
 
   // The feeds are made in the child, which knows the inputs, and once more here: they are the same each time.
   const auto make = [&](const std::vector<Port>& inputs) { return make_feeds(inputs, options); };
-  GANTRY_ASSIGN(const ModelRun want,
-                run_model(reference.kind, reference.library, reference.path, make, request.timeout_seconds));
+  GANTRY_ASSIGN(const ModelRun want, run_model(reference.kind, reference.library, reference.path, make,
+                                               request.timeout_seconds, request.reference_signature));
   GANTRY_ASSIGN(const Feeds feeds, make(want.inputs));
   const auto same = [&](const std::vector<Port>& inputs) { return feeds_for_candidate(inputs, want.inputs, feeds); };
-  GANTRY_ASSIGN(const ModelRun got,
-                run_model(candidate.kind, candidate.library, candidate.path, same, request.timeout_seconds));
+  GANTRY_ASSIGN(const ModelRun got, run_model(candidate.kind, candidate.library, candidate.path, same,
+                                              request.timeout_seconds, request.candidate_signature));
 
   VerifyRecord record;
+  for (const auto& [name, dims] : request.shapes)
+    if (!feeds.contains(name) && !name.empty()) record.unused_shapes.push_back(name);
   record.ran = true;
   record.reference = want.runtime;
   record.candidate = got.runtime;

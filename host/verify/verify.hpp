@@ -16,6 +16,8 @@ struct VerifyRequest {
   std::filesystem::path reference, candidate;  // .onnx runs in ONNX Runtime, .tflite in LiteRT
   std::vector<std::string> inputs;             // "all.npz", "NAME=one.npy" or "one.npy"; random for those not given
   std::map<std::string, std::vector<std::int64_t>> shapes;  // for open dimensions; "" = of the only input
+  bool allow_unused_shapes = false;                         // of names that are no input's
+  std::string reference_signature, candidate_signature;     // of TFLite files; empty is the first
   std::uint64_t seed = 0;
   double atol = 1e-4, rtol = 0;               // as numpy.allclose
   std::filesystem::path onnxruntime, litert;  // library or folder; empty = find_runtime's places

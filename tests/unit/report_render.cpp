@@ -196,6 +196,7 @@ TEST(ReportJson, HasEveryField) {
                {"name": "convert", "enabled": true, "seconds": 0.08, "nodes_before": 69, "nodes_after": 120},
                {"name": "quantize", "enabled": false, "seconds": 9.0, "nodes_before": 0, "nodes_after": 0},
                {"name": "fuse", "enabled": true, "seconds": 0.0004, "nodes_before": 120, "nodes_after": 35}],
+    "signatures": null,
     "options": [{"key": "verify.atol", "value": "1e-4", "from": "--set"}, {"key": "a", "value": "b=c", "from": "gantry.toml:3:1"}],
     "diagnostics": [{"severity": "warning", "code": "W1001", "message": "in f32", "place": "p", "node": "n", "operator": "o",
                      "plugin": "q", "hint": "h"}],

@@ -126,7 +126,8 @@ Result<Shapes> named_shapes(const onnx::GraphProto& proto, const std::set<std::s
   return shapes;
 }
 
-Status add_inputs(const onnx::GraphProto& proto, const ReadOptions& options, Graph& graph, Scope& scope) {
+Status add_inputs(const onnx::GraphProto& proto, const ReadOptions& options, ReadResult& result, Scope& scope) {
+  Graph& graph = result.graph;
   const std::set<std::string_view> constants = initialized(proto);
   GANTRY_ASSIGN(const Shapes shapes, named_shapes(proto, constants, options.shapes));
   std::set<std::string> unused;
@@ -142,7 +143,8 @@ Status add_inputs(const onnx::GraphProto& proto, const ReadOptions& options, Gra
     }
     GANTRY_TRY(NodeImporter::define(scope, input.name(), graph.add_input(graph.main(), input.name(), std::move(type))));
   }
-  if (unused.empty()) return {};
+  if (options.allow_unused_shapes) result.unused_shapes.assign(unused.begin(), unused.end());
+  if (unused.empty() || options.allow_unused_shapes) return {};
   return error(Code::usage, cat("--shape: the model has no input ", quote(*unused.begin())))
       .try_this(cat("inputs: ", known));
 }
@@ -163,7 +165,7 @@ Result<ReadResult> convert(const ModelProto& model, std::unique_ptr<OnnxSemantic
   describe(model, name, opsets, result.graph);
 
   Scope scope;
-  GANTRY_TRY(add_inputs(model.graph(), options, result.graph, scope));
+  GANTRY_TRY(add_inputs(model.graph(), options, result, scope));
   const ImportSettings settings{.schemas = semantics->schemas(),
                                 .functions = semantics->functions(),
                                 .tensors = semantics->tensors(),

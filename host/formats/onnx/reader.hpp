@@ -16,6 +16,8 @@ struct ReadOptions {
   /// Fixed input shapes by input name (`--shape`), or under "" for the only input; an unknown name is a usage error
   /// that lists the inputs.
   std::map<std::string, std::vector<std::int64_t>> shapes;
+  /// Shapes of names that are no input's go to ReadResult::unused_shapes instead.
+  bool allow_unused_shapes = false;
 };
 
 struct ReadResult {
@@ -24,6 +26,7 @@ struct ReadResult {
   std::unique_ptr<Semantics> semantics;
   /// Warnings about what was left out.
   std::vector<Diagnostic> notes;
+  std::vector<std::string> unused_shapes;
   /// Where external data were read from.
   std::vector<std::filesystem::path> external_files;
 };

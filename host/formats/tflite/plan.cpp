@@ -2,9 +2,9 @@
 
 #include <limits>
 #include <map>
-#include <unordered_map>
 #include <unordered_set>
 
+#include "host/formats/tflite/buffers.hpp"
 #include "host/formats/tflite/reader.hpp"
 #include "host/formats/tflite/types.hpp"
 #include "host/formats/tflite/versions.hpp"
@@ -14,53 +14,12 @@
 namespace gantry::tflite_format {
 namespace {
 
-constexpr std::uint64_t kSmall = 4096;  // constants up to this many bytes are compared by content
 constexpr std::size_t kRuntimeVersionBytes = 16;
 constexpr std::string_view kRuntimeVersionKey = "min_runtime_version", kGantryKey = "gantry", kPrefix = "gantry.";
 
 Diagnostic in_node(Code code, const Node& node, const std::string& what) {
   return error(code, what).on_node(node.name).on_op(node.op.str());
 }
-
-/// Gives every distinct constant one buffer.
-class Buffers {
- public:
-  explicit Buffers(std::deque<BufferPlan>& buffers) : buffers_(buffers) { buffers_.emplace_back(); }
-
-  std::uint32_t add_bytes(std::string bytes) {
-    if (const auto it = by_content_.find(bytes); it != by_content_.end()) return it->second;
-    const std::uint32_t index = next();
-    by_content_.emplace(buffers_.emplace_back(BufferPlan{.bytes = std::move(bytes)}).bytes, index);
-    return index;
-  }
-
-  Result<std::uint32_t> add(const Constant& c, std::string_view name) {
-    if (c.dtype() == DType::string) {
-      std::optional<std::string> packed = pack_strings(c.string_values());
-      if (!packed) return error(Code::output_too_large, "the strings of " + std::string(name) + " exceed 2 GB");
-      return add_bytes(*std::move(packed));
-    }
-    if (c.byte_size() <= kSmall) {
-      std::string bytes(c.byte_size(), '\0');
-      GANTRY_TRY(c.write(std::as_writable_bytes(std::span(bytes))));
-      return add_bytes(std::move(bytes));
-    }
-    std::vector<std::uint32_t>& candidates = by_handle_[c.hash()];
-    for (const std::uint32_t i : candidates) {
-      if (buffers_[i].constant.same(c)) return i;
-    }
-    candidates.push_back(next());
-    buffers_.push_back({.constant = c});
-    return candidates.back();
-  }
-
- private:
-  std::uint32_t next() const { return static_cast<std::uint32_t>(buffers_.size()); }
-
-  std::deque<BufferPlan>& buffers_;  // elements do not move
-  std::unordered_map<std::string_view, std::uint32_t> by_content_;
-  std::unordered_map<std::size_t, std::vector<std::uint32_t>> by_handle_;
-};
 
 std::string json_string(std::string_view s) {
   constexpr char kHex[] = "0123456789abcdef";
@@ -94,35 +53,45 @@ std::string gantry_entry(const Graph& g) {
 
 class Planner {
  public:
-  explicit Planner(const Graph& g) : g_(g), buffers_(plan_.buffers), index_(g.value_slots(), -1) {}
+  explicit Planner(std::span<const SignatureGraph> graphs) : graphs_(graphs), buffers_(plan_.buffers) {}
 
   Result<ModelPlan> run() {
-    if (const auto lost = g_.metadata.find(std::string(kNotKept)); lost != g_.metadata.end()) {
+    for (const SignatureGraph& s : graphs_) {
+      const auto lost = s.graph->metadata.find(std::string(kNotKept));
+      if (lost == s.graph->metadata.end()) continue;
       return error(Code::declined, "the source file has " + lost->second + ", which would be lost");
     }
-    number_subgraphs();
-    for (SubgraphPlan& s : plan_.subgraphs) GANTRY_TRY(plan_subgraph(s));
+    for (const SignatureGraph& s : graphs_) GANTRY_TRY(plan_graph(s));
     for (const BufferPlan& b : plan_.buffers) plan_.weight_bytes += b.size();
     plan_metadata();
     return std::move(plan_);
   }
 
  private:
-  void number_subgraphs() {
-    plan_.subgraph_of.assign(g_.region_slots(), -1);
-    for (const RegionId r : g_.regions()) {
-      plan_.subgraph_of[r.index] = static_cast<std::int32_t>(plan_.subgraphs.size());
-      plan_.subgraphs.push_back({.region = r});
+  Status plan_graph(const SignatureGraph& signature) {
+    g_ = signature.graph;
+    index_.assign(g_->value_slots(), -1);
+    buffers_.next_graph();
+    const std::size_t main = plan_.subgraphs.size();
+    plan_.signatures.push_back({signature.name, main});
+    std::vector<std::int32_t>& subgraph_of = plan_.subgraph_of[g_];
+    subgraph_of.assign(g_->region_slots(), -1);
+    for (const RegionId r : g_->regions()) {
+      subgraph_of[r.index] = static_cast<std::int32_t>(plan_.subgraphs.size());
+      const std::string& own = r != g_->main() ? g_->region(r).name : graphs_.size() > 1 ? signature.name : g_->name;
+      plan_.subgraphs.push_back({.graph = g_, .region = r, .name = own});
     }
+    for (std::size_t i = main; i < plan_.subgraphs.size(); ++i) GANTRY_TRY(plan_subgraph(plan_.subgraphs[i]));
+    return {};
   }
 
   Status plan_subgraph(SubgraphPlan& s) {
-    const Region& region = g_.region(s.region);
+    const Region& region = g_->region(s.region);
     reserve_names(region);
     for (const ValueId v : region.inputs) {
       GANTRY_ASSIGN(s.inputs.emplace_back(), tensor(s, v, nullptr));
     }
-    for (NodeId n = region.first; n; n = g_.node(n).next) GANTRY_TRY(plan_node(s, n));
+    for (NodeId n = region.first; n; n = g_->node(n).next) GANTRY_TRY(plan_node(s, n));
     for (const Output& o : region.outputs) {
       GANTRY_ASSIGN(s.outputs.emplace_back(), tensor(s, o.value, nullptr));
     }
@@ -146,14 +115,14 @@ class Planner {
 
   std::string tensor_name(ValueId v) {
     if (const auto it = names_.find(v); it != names_.end()) return it->second;
-    const std::string wanted(g_.value(v).name);
+    const std::string wanted(g_->value(v).name);
     std::string name = wanted;
     for (int n = 1; !taken_.insert(name).second; ++n) name = wanted + "_" + std::to_string(n);
     return name;
   }
 
   Status plan_node(SubgraphPlan& s, NodeId n) {
-    const Node& node = g_.node(n);
+    const Node& node = g_->node(n);
     OperatorPlan op{.node = n};
     GANTRY_ASSIGN(op.code, code_of(node));
     for (const ValueId v : node.inputs) {
@@ -179,8 +148,8 @@ class Planner {
   Result<std::int32_t> tensor(SubgraphPlan& s, ValueId v, const Node* user) {
     std::int32_t& index = index_[v.index];
     if (index >= 0) return index;
-    const Value& value = g_.value(v);
-    const RegionId home = value.producer ? g_.node(value.producer).region : value.input_of;
+    const Value& value = g_->value(v);
+    const RegionId home = value.producer ? g_->node(value.producer).region : value.input_of;
     if (!value.is_constant() && home != s.region) {
       const std::string what =
           "value \"" + std::string(value.name) + "\" of another region is used; the format has no captures";
@@ -219,7 +188,7 @@ class Planner {
     } else {
       code.op = node.op.dialect == "tflite" && node.op.domain.empty() ? Schema::get().find(node.op.name) : nullptr;
       if (!code.op) return in_node(Code::internal, node, node.op.str() + " is no operator of TFLite");
-      const OperatorVersion v = lowest_version(g_, node);
+      const OperatorVersion v = lowest_version(*g_, node);
       code.version = v.version;
       if (runtime_before(plan_.min_runtime_version, v.runtime)) plan_.min_runtime_version = v.runtime;
     }
@@ -233,17 +202,24 @@ class Planner {
     std::string version = plan_.min_runtime_version;
     version.resize(kRuntimeVersionBytes);
     add_metadata(kRuntimeVersionKey, std::move(version));
-    add_metadata(kGantryKey, gantry_entry(g_));
-    for (const auto& [key, value] : g_.metadata) {
-      if (key != kRuntimeVersionKey && key != kGantryKey && !key.starts_with(kPrefix)) add_metadata(key, value);
+    add_metadata(kGantryKey, gantry_entry(*graphs_.front().graph));
+    std::map<std::string, std::string> others;
+    for (const SignatureGraph& s : graphs_) {
+      for (const auto& [key, value] : s.graph->metadata) {
+        if (key == kRuntimeVersionKey || key == kGantryKey || key.starts_with(kPrefix)) continue;
+        const auto [it, is_new] = others.emplace(key, value);
+        if (!is_new && it->second != value) others.emplace(s.name + "." + key, value);
+      }
     }
+    for (const auto& [key, value] : others) add_metadata(key, value);
   }
 
   void add_metadata(std::string_view key, std::string value) {
     plan_.metadata.emplace_back(key, buffers_.add_bytes(std::move(value)));
   }
 
-  const Graph& g_;
+  std::span<const SignatureGraph> graphs_;
+  const Graph* g_ = nullptr;  // the one at hand
   ModelPlan plan_;
   Buffers buffers_;
   std::vector<std::int32_t> index_;        // tensor of a value in the subgraph at hand
@@ -271,10 +247,11 @@ std::uint64_t attr_bytes(const Attr& a) {
 
 }  // namespace
 
-std::uint64_t ModelPlan::structure_bytes(const Graph& g) const {
+std::uint64_t ModelPlan::structure_bytes() const {
   std::uint64_t n = 65536;  // the tables' shapes, the signature's fixed part
   for (const SubgraphPlan& s : subgraphs) {
-    n += 256 + 8 * (s.inputs.size() + s.outputs.size());
+    const Graph& g = *s.graph;
+    n += 256 + s.name.size() + 8 * (s.inputs.size() + s.outputs.size());
     for (const TensorPlan& t : s.tensors) n += 256 + 2 * t.name.size() + 16 * g.value(t.value).type.rank();
     for (const OperatorPlan& op : s.operators) {
       n += 256 + 8 * (op.inputs.size() + op.outputs.size());
@@ -283,10 +260,11 @@ std::uint64_t ModelPlan::structure_bytes(const Graph& g) const {
     for (const Output& o : g.region(s.region).outputs) n += 64 + o.name.size();
     for (const std::string& name : g.region(s.region).input_names) n += 64 + name.size();
   }
+  for (const SignaturePlan& s : signatures) n += 256 + s.name.size();
   for (const auto& [name, buffer] : metadata) n += 64 + name.size();
-  return n + 64 * buffers.size() + 128 * codes.size() + g.name.size();
+  return n + 64 * buffers.size() + 128 * codes.size();
 }
 
-Result<ModelPlan> plan_model(const Graph& g) { return Planner(g).run(); }
+Result<ModelPlan> plan_model(std::span<const SignatureGraph> graphs) { return Planner(graphs).run(); }
 
 }  // namespace gantry::tflite_format

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,10 +38,18 @@ struct OperatorPlan {
 };
 
 struct SubgraphPlan {
+  const Graph* graph = nullptr;
   RegionId region;
+  std::string name;
   std::vector<TensorPlan> tensors;
   std::vector<std::int32_t> inputs, outputs;
   std::vector<OperatorPlan> operators;
+};
+
+/// A main subgraph under the name that the runtime asks for it.
+struct SignaturePlan {
+  std::string name;
+  std::size_t subgraph = 0;
 };
 
 struct CodePlan {
@@ -49,18 +59,21 @@ struct CodePlan {
 };
 
 struct ModelPlan {
-  std::vector<SubgraphPlan> subgraphs;    // the first is the main one
-  std::vector<std::int32_t> subgraph_of;  // by the index of a region
-  std::deque<BufferPlan> buffers;         // the first is the empty one
+  std::vector<SubgraphPlan> subgraphs;  // those of a graph one after another, its main one first
+  std::vector<SignaturePlan> signatures;
+  std::map<const Graph*, std::vector<std::int32_t>> subgraph_of;  // by the index of a region
+  std::deque<BufferPlan> buffers;                                 // the first is the empty one
   std::vector<CodePlan> codes;
   std::vector<std::pair<std::string, std::uint32_t>> metadata;  // name and buffer
   std::string min_runtime_version;
   std::uint64_t weight_bytes = 0;  // of constants, each counted once
 
   /// More bytes than the file has without the contents of buffers; an upper bound.
-  std::uint64_t structure_bytes(const Graph& g) const;
+  std::uint64_t structure_bytes() const;
 };
 
-Result<ModelPlan> plan_model(const Graph& g);
+/// The graphs are different ones, and outlive the plan. Constants that hold the same bytes are one buffer, also those
+/// of different graphs.
+Result<ModelPlan> plan_model(std::span<const SignatureGraph> graphs);
 
 }  // namespace gantry::tflite_format

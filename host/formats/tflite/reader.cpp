@@ -258,6 +258,17 @@ Result<Graph> read(const std::filesystem::path& path) {
   return g;
 }
 
+Result<std::vector<std::string>> signatures(const std::filesystem::path& path) {
+  GANTRY_ASSIGN(const std::shared_ptr<const MappedFile> file, MappedFile::open(path));
+  Result<const tflite::Model*> model = check_model(file->bytes());
+  if (!model.ok()) return at_file(model.take_error(), path);
+  std::vector<std::string> names;
+  if (const auto* all = (*model)->signature_defs()) {
+    for (const tflite::SignatureDef* s : *all) names.push_back(s->signature_key()->str());
+  }
+  return names;
+}
+
 Status verify_file(const std::filesystem::path& path) {
   GANTRY_ASSIGN(const std::shared_ptr<const MappedFile> file, MappedFile::open(path));
   Result<const tflite::Model*> model = check_model(file->bytes());

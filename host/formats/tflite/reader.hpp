@@ -2,7 +2,9 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "host/ir/graph.hpp"
 #include "host/ir/result.hpp"
@@ -15,5 +17,8 @@ inline constexpr std::string_view kNotKept = "gantry.not_kept";
 
 /// Errors: input_malformed where the verifier refuses the file.
 Result<Graph> read(const std::filesystem::path& path);
+
+/// Names of a file's signatures, in its order. Errors: those of read.
+Result<std::vector<std::string>> signatures(const std::filesystem::path& path);
 
 }  // namespace gantry::tflite_format

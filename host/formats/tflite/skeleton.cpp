@@ -40,9 +40,8 @@ void store(std::uint8_t* p, T v) {
 
 class Skeleton::Builder {
  public:
-  Builder(const Graph& g, const ModelPlan& plan, const WriteOptions& options, const Limits& limits)
-      : g_(g), plan_(plan), options_(options) {
-    const std::uint64_t structure = plan.structure_bytes(g);
+  Builder(const ModelPlan& plan, const WriteOptions& options, const Limits& limits) : plan_(plan), options_(options) {
+    const std::uint64_t structure = plan.structure_bytes();
     std::uint64_t inlined = structure;
     for (const BufferPlan& b : plan.buffers) inlined += b.size() + 2 * kAlignment;
     outside_ = inlined > limits.inline_bytes;
@@ -64,12 +63,12 @@ class Skeleton::Builder {
     }
     const auto codes = write_codes();
     const auto metadata = write_metadata();
-    const auto signature = write_signature();
+    const auto signatures = write_signatures();
     const auto all = fbb_->CreateVector(subgraphs);
     const auto description = options_.description.empty() ? 0 : fbb_->CreateString(options_.description);
     const auto buffers = fbb_->CreateVector(buffers_);
     tflite::FinishModelBuffer(*fbb_,
-                              tflite::CreateModel(*fbb_, 3, codes, all, description, buffers, 0, metadata, signature));
+                              tflite::CreateModel(*fbb_, 3, codes, all, description, buffers, 0, metadata, signatures));
     place_payloads();
     return {};
   }
@@ -129,25 +128,25 @@ class Skeleton::Builder {
   Result<fb::Offset<tflite::SubGraph>> write_subgraph(const SubgraphPlan& s) {
     std::vector<fb::Offset<tflite::Operator>> operators;
     for (const OperatorPlan& op : s.operators) {
-      GANTRY_ASSIGN(operators.emplace_back(), write_operator(op));
+      GANTRY_ASSIGN(operators.emplace_back(), write_operator(*s.graph, op));
     }
     std::vector<fb::Offset<tflite::Tensor>> tensors;
-    for (const TensorPlan& t : s.tensors) tensors.push_back(write_tensor(t));
-    const auto name = fbb_->CreateString(s.region == g_.main() ? g_.name : g_.region(s.region).name);
+    for (const TensorPlan& t : s.tensors) tensors.push_back(write_tensor(t, s.graph->value(t.value).type));
+    const auto name = fbb_->CreateString(s.name);
     const auto all_tensors = fbb_->CreateVector(tensors);
     const auto all_operators = fbb_->CreateVector(operators);
     const auto inputs = fbb_->CreateVector(s.inputs), outputs = fbb_->CreateVector(s.outputs);
     return tflite::CreateSubGraph(*fbb_, all_tensors, inputs, outputs, all_operators, name);
   }
 
-  Result<fb::Offset<tflite::Operator>> write_operator(const OperatorPlan& plan) {
-    const Node& node = g_.node(plan.node);
+  Result<fb::Offset<tflite::Operator>> write_operator(const Graph& g, const OperatorPlan& plan) {
+    const Node& node = g.node(plan.node);
     const CodePlan& code = plan_.codes[plan.code];
     const OptionsInfo* table = code.op->options;
     std::uint32_t options = 0;
     fb::Offset<fb::Vector<std::uint8_t>> custom;
     if (table) {
-      GANTRY_ASSIGN(options, write_options(*fbb_, node, *table, plan_.subgraph_of));
+      GANTRY_ASSIGN(options, write_options(*fbb_, node, *table, plan_.subgraph_of.at(&g)));
     } else if (!code.custom.empty()) {
       GANTRY_ASSIGN(const std::string bytes, write_custom_options(node));
       fbb_->ForceVectorAlignment(bytes.size(), sizeof(std::uint8_t), kAlignment);
@@ -173,8 +172,7 @@ class Skeleton::Builder {
     return b.Finish();
   }
 
-  fb::Offset<tflite::Tensor> write_tensor(const TensorPlan& t) {
-    const Type& type = g_.value(t.value).type;
+  fb::Offset<tflite::Tensor> write_tensor(const TensorPlan& t, const Type& type) {
     std::vector<std::int32_t> shape, signature;
     for (const Dim& d : type.dims) {
       shape.push_back(d.known() ? static_cast<std::int32_t>(d.size) : 1);
@@ -213,9 +211,15 @@ class Skeleton::Builder {
     return fbb_->CreateVector(all);
   }
 
-  fb::Offset<fb::Vector<fb::Offset<tflite::SignatureDef>>> write_signature() {
-    const SubgraphPlan& s = plan_.subgraphs.front();
-    const Region& region = g_.region(s.region);
+  fb::Offset<fb::Vector<fb::Offset<tflite::SignatureDef>>> write_signatures() {
+    std::vector<fb::Offset<tflite::SignatureDef>> all;
+    for (const SignaturePlan& signature : plan_.signatures) all.push_back(write_signature(signature));
+    return fbb_->CreateVector(all);
+  }
+
+  fb::Offset<tflite::SignatureDef> write_signature(const SignaturePlan& signature) {
+    const SubgraphPlan& s = plan_.subgraphs[signature.subgraph];
+    const Region& region = s.graph->region(s.region);
     std::vector<fb::Offset<tflite::TensorMap>> inputs, outputs;
     for (const std::int32_t t : s.inputs) {
       const auto i = static_cast<std::uint32_t>(t);
@@ -227,9 +231,8 @@ class Skeleton::Builder {
       outputs.push_back(tflite::CreateTensorMap(*fbb_, fbb_->CreateString(name), t));
     }
     const auto all_inputs = fbb_->CreateVector(inputs), all_outputs = fbb_->CreateVector(outputs);
-    const std::vector signature{
-        tflite::CreateSignatureDef(*fbb_, all_inputs, all_outputs, fbb_->CreateString(options_.signature))};
-    return fbb_->CreateVector(signature);
+    return tflite::CreateSignatureDef(*fbb_, all_inputs, all_outputs, fbb_->CreateString(signature.name),
+                                      static_cast<std::uint32_t>(signature.subgraph));
   }
 
   void place_payloads() {
@@ -249,7 +252,6 @@ class Skeleton::Builder {
     }
   }
 
-  const Graph& g_;
   const ModelPlan& plan_;
   const WriteOptions& options_;
   bool outside_ = false;
@@ -262,10 +264,9 @@ class Skeleton::Builder {
   std::vector<Payload> payloads_;
 };
 
-Result<Skeleton> Skeleton::build(const Graph& g, const ModelPlan& plan, const WriteOptions& options,
-                                 const Limits& limits) {
+Result<Skeleton> Skeleton::build(const ModelPlan& plan, const WriteOptions& options, const Limits& limits) {
   try {
-    auto builder = std::make_unique<Builder>(g, plan, options, limits);
+    auto builder = std::make_unique<Builder>(plan, options, limits);
     if (builder->capacity() > kMaxFlatbuffer) {
       return error(Code::output_too_large, "the graph itself, without weights, is beyond the 2 GB of a flatbuffer");
     }

@@ -24,9 +24,8 @@ struct Payload {
 
 class Skeleton {
  public:
-  /// The graph and the plan must outlive the skeleton. Errors: output_too_large; what Constant::write says.
-  static Result<Skeleton> build(const Graph& g, const ModelPlan& plan, const WriteOptions& options,
-                                const Limits& limits);
+  /// The plan and its graphs must outlive the skeleton. Errors: output_too_large; what Constant::write says.
+  static Result<Skeleton> build(const ModelPlan& plan, const WriteOptions& options, const Limits& limits);
   Skeleton(Skeleton&&) noexcept;
   Skeleton& operator=(Skeleton&&) noexcept;
   ~Skeleton();

@@ -1,5 +1,7 @@
 #include "host/formats/tflite/writer.hpp"
 
+#include <vector>
+
 #include "host/formats/output_file.hpp"
 #include "host/formats/tflite/writer_limits.hpp"
 
@@ -33,24 +35,33 @@ WriteStats stats_of(const ModelPlan& plan, const Skeleton& skeleton) {
 
 }  // namespace
 
-Result<WriteStats> plan(const Graph& g, const WriteOptions& options) {
-  GANTRY_ASSIGN(const ModelPlan plan, plan_model(g));
-  GANTRY_ASSIGN(const Skeleton skeleton, Skeleton::build(g, plan, options, Limits()));
+Result<WriteStats> plan(std::span<const SignatureGraph> graphs, const WriteOptions& options) {
+  GANTRY_ASSIGN(const ModelPlan plan, plan_model(graphs));
+  GANTRY_ASSIGN(const Skeleton skeleton, Skeleton::build(plan, options, Limits()));
   return stats_of(plan, skeleton);
 }
 
-Result<WriteStats> write(const Graph& g, const std::filesystem::path& path, const WriteOptions& options,
-                         const Limits& limits) {
-  GANTRY_ASSIGN(const ModelPlan plan, plan_model(g));
-  GANTRY_ASSIGN(const Skeleton skeleton, Skeleton::build(g, plan, options, limits));
+Result<WriteStats> write(std::span<const SignatureGraph> graphs, const std::filesystem::path& path,
+                         const WriteOptions& options, const Limits& limits) {
+  GANTRY_ASSIGN(const ModelPlan plan, plan_model(graphs));
+  GANTRY_ASSIGN(const Skeleton skeleton, Skeleton::build(plan, options, limits));
   GANTRY_ASSIGN(OutputFile file, OutputFile::create(path, skeleton.file_bytes()));
   GANTRY_TRY(write_file(file, skeleton));
   GANTRY_TRY(file.commit());
   return stats_of(plan, skeleton);
 }
 
+Result<WriteStats> write(std::span<const SignatureGraph> graphs, const std::filesystem::path& path,
+                         const WriteOptions& options) {
+  return write(graphs, path, options, Limits());
+}
+
+Result<WriteStats> plan(const Graph& g, const WriteOptions& options) {
+  return plan(std::vector{SignatureGraph{&g, options.signature}}, options);
+}
+
 Result<WriteStats> write(const Graph& g, const std::filesystem::path& path, const WriteOptions& options) {
-  return write(g, path, options, Limits());
+  return write(std::vector{SignatureGraph{&g, options.signature}}, path, options);
 }
 
 }  // namespace gantry::tflite_format

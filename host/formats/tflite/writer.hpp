@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 
 #include "host/ir/graph.hpp"
@@ -11,8 +12,14 @@
 namespace gantry::tflite_format {
 
 struct WriteOptions {
-  std::string signature = "serving_default";
-  std::string description;  // of the model
+  std::string signature = "serving_default";  // where one graph is written
+  std::string description;                    // of the model
+};
+
+/// A graph and the signature that it becomes.
+struct SignatureGraph {
+  const Graph* graph = nullptr;
+  std::string name;
 };
 
 struct WriteStats {
@@ -28,9 +35,14 @@ struct WriteStats {
 /// subgraph. What LiteRT wants of outputs beyond that is the pass distinct_outputs. Errors: output_not_written (with
 /// the system's reason), output_too_large, unsupported_type, internal (naming the node).
 Result<WriteStats> write(const Graph& g, const std::filesystem::path& path, const WriteOptions& options = {});
+/// Several graphs into one file: a subgraph and a signature each, weights that are equal stored once. Metadata that the
+/// graphs do not agree in are named after the signature: "decode.KEY". At least one graph; names differ.
+Result<WriteStats> write(std::span<const SignatureGraph> graphs, const std::filesystem::path& path,
+                         const WriteOptions& options = {});
 
 /// What write() would do, without a file. Errors: those of write() but for output_not_written.
 Result<WriteStats> plan(const Graph& g, const WriteOptions& options = {});
+Result<WriteStats> plan(std::span<const SignatureGraph> graphs, const WriteOptions& options = {});
 
 /// Checks a file as the runtime's loader would, and that this build's schema knows it.
 Status verify_file(const std::filesystem::path& path);
