@@ -30,7 +30,7 @@ TEST_F(CliPlugin, ListAndShow) {
   for (const char* id : {"org.gantry.core-ops", "org.gantry.keras", "org.gantry.quant"})
     EXPECT_THAT(list.out, HasSubstr(id));
   EXPECT_THAT(list.out, HasSubstr(CLI_TEST_PLUGIN_DIR));
-  EXPECT_THAT(list.last_line(), StartsWith("gantry: ok 4 plugins"));
+  EXPECT_THAT(list.last_line(), StartsWith("gantry: ok 5 plugins"));
   const ProcessResult none = succeeds({"plugin", "list", "--no-default-plugins"});
   EXPECT_EQ(none.out, "");
   EXPECT_THAT(none.last_line(), StartsWith("gantry: ok 0 plugins"));
