@@ -131,6 +131,18 @@ void expect_equal(const std::vector<Row>& rows) {
   }
 }
 
+void expect_equal_to(const std::vector<PairRow>& rows) {
+  const Folder folder;
+  for (const PairRow& r : rows) {
+    SCOPED_TRACE(r.row.inputs + ": " + r.row.nodes);
+    const fs::path model = write_model(folder, r.row), reference = folder / "r.onnx", out = folder / "m.tflite";
+    Row other = r.row;
+    other.nodes = r.nodes;
+    write_model(reference, other);
+    convert_twice(model, out, [&] { expect_same_numbers(reference, out, r.row.atol); });
+  }
+}
+
 void expect_equal_at_sizes(const std::vector<DynamicRow>& rows) {
   const Folder folder;
   for (const DynamicRow& r : rows) {

@@ -1,0 +1,45 @@
+#include "rotary.hpp"
+
+namespace transformer {
+
+Value rotated(const Emit& emit, const Value& x, std::int64_t heads, const Rotary& r) {
+  const int sequence = x.rank() == 3 ? 1 : 2;
+  decline_if(x.rank() != 3 && x.rank() != 4, "an operand of rank ", x.rank());
+  const std::int64_t size = x.rank() == 4 ? x.dim(3) : x.dim(2) / heads, half = r.cos.dim(-1);
+  decline_if(size < 1 || half < 1, "the head size is not known");
+  decline_if(2 * half > size, "caches of ", half, " columns for heads of ", size);
+  Value at = r.positions;
+  const std::int64_t n = x.dim(sequence);
+  if (at.dim(1) != n || n < 0) {
+    const bool one = at.dim(1) == 1;
+    decline_if(!one && at.dim(1) >= 0 && n >= 0, "positions of shape ", text(at.dims()), " for a sequence of ", n);
+    if (one) at = emit.add(at, emit.cast(positions_along(emit, x, sequence), DType::int64));
+  }
+  if (at.dim(0) == 1 && x.dim(0) != 1)
+    at = emit.op("Expand", {at, concat(emit, {size_of(emit, x, 0), emit.i64({1})}, 0)});
+  Attributes attributes{{"interleaved", r.interleaved}};
+  if (2 * half < size) attributes.emplace_back("rotary_embedding_dim", 2 * half);
+  if (x.rank() == 3) attributes.emplace_back("num_heads", heads);
+  if (!r.fixed) return emit.op("RotaryEmbedding", {x, r.cos, r.sin, at}, attributes);
+  // The rows are looked up here and now.
+  const auto rows = [&](const Value& cache) { return emit.op("Gather", {cache, at}, {{"axis", 0}}); };
+  return emit.op("RotaryEmbedding", {x, rows(r.cos), rows(r.sin)}, attributes);
+}
+
+/// input, position_ids, cos_cache, sin_cache
+GANTRY_UPGRADE(kMicrosoft, "RotaryEmbedding", since(1)) {
+  decline_if(node.attr("is_packed_batching", 0) != 0, "is_packed_batching = 1");
+  const Value x = widened(emit, node.in(0));
+  Rotary r{widened(emit, node.in(2)), widened(emit, node.in(3)), node.in(1), node.attr("interleaved", 0) != 0,
+           node.in(1).constant()};
+  if (r.positions.rank() == 1) r.positions = unsqueeze(emit, r.positions, {0});
+  std::int64_t heads = node.attr<std::int64_t>("num_heads", 0);
+  if (x.rank() == 3 && heads == 0) {
+    const std::int64_t hidden = x.dim(2), size = 2 * r.cos.dim(-1);
+    decline_if(hidden < 1 || size < 1 || hidden % size, "num_heads = 0 for a hidden size of ", hidden);
+    heads = hidden / size;
+  }
+  return emit.cast(rotated(emit, x, heads, r), node.in(0).dtype());
+}
+
+}  // namespace transformer
