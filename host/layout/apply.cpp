@@ -33,6 +33,8 @@ class Rewriter {
 
   Status run() {
     for (const Shapes::Transpose& t : s_.transposes) transposes_.emplace(t.to, &t);
+    // What is made of an input, where no operator has said which dialect the region is of.
+    for (const NodeId n : m_.views) dialect_ = g_.node(n).op.dialect;
     for (std::size_t i = 0; i < m_.operators.size(); ++i) {
       const Operator& op = m_.operators[i];
       if (op.kind == Operator::Kind::input)

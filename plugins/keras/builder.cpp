@@ -180,7 +180,6 @@ Builder::Values Builder::time_distributed(const Layer& layer, const Call& call, 
 
 Builder::Values Builder::bidirectional(const Layer& layer, const Call& call, const Values& operands,
                                        const Scope& scope) {
-  decline_if(operands.size() != 1, "layer '", layer.name, "': a Bidirectional layer with initial states");
   Layer forward = describe_layer(member(*layer.config, "layer"));
   Layer backward = forward;
   if (member(*layer.config, "backward_layer").is_object()) {
@@ -193,10 +192,20 @@ Builder::Values Builder::bidirectional(const Layer& layer, const Call& call, con
   forward.name = layer.name + "/forward";
   backward.name = layer.name + "/backward";
   const std::size_t states = states_of(forward);
-  const Values f = leaf(forward, call, operands, weights_.part(scope, "forward_layer"), 1 + states);
+  // Initial states: those of the forward layer first.
+  decline_if(operands.size() % 2 == 0, "layer '", layer.name, "' is called with ", operands.size(), " tensors");
+  const auto half = static_cast<std::ptrdiff_t>(operands.size() / 2);
+  Call each = call;
+  decline_if(!each.keywords.empty() && each.keywords.size() != operands.size() - 1, "layer '", layer.name,
+             "' is called with tensors as keyword arguments");
+  each.keywords.resize(each.keywords.size() / 2);
+  Values ahead{operands[0]}, behind{operands[0]};
+  ahead.insert(ahead.end(), operands.begin() + 1, operands.begin() + 1 + half);
+  behind.insert(behind.end(), operands.begin() + 1 + half, operands.end());
+  const Values f = leaf(forward, each, ahead, weights_.part(scope, "forward_layer"), 1 + states);
   // Keras turns the backward sequence round again.
   const Values b =
-      leaf(backward, call, operands, weights_.part(scope, "backward_layer"), 1 + states, {{"keep_order", 1}});
+      leaf(backward, each, behind, weights_.part(scope, "backward_layer"), 1 + states, {{"keep_order", 1}});
   const Json& mode = member(*layer.config, "merge_mode");
   Values results;
   if (mode.is_null()) {

@@ -44,7 +44,7 @@ void read_hdf5(const Reading& reading) {
 }
 
 void read_archive(const Reading& reading) {
-  constexpr std::size_t kMostText = std::size_t{256} << 20, kMostWeights = std::size_t{1} << 40;
+  constexpr std::size_t kMostText = std::size_t{64} << 20, kMostWeights = std::size_t{1} << 40;
   const Zip zip(reading.bytes());
   std::vector<std::byte> config_bytes, metadata_bytes, weights_bytes;
   if (!zip.contains("config.json"))

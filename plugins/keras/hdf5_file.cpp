@@ -73,10 +73,22 @@ class Child {
     const rlimit no_core{0, 0}, cpu{60, 60};
     ::setrlimit(RLIMIT_CORE, &no_core);
     ::setrlimit(RLIMIT_CPU, &cpu);
+#if !defined(__SANITIZE_ADDRESS__)  // whose shadow is larger than any limit
+    limit_memory(bytes.size());
+#endif
     const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
     if (nowhere >= 0) ::dup2(nowhere, 1), ::dup2(nowhere, 2);
     walk_hdf5(bytes, to);
     ::_exit(0);
+  }
+
+  // What a damaged file may make the library ask for: beyond what the process already has.
+  static void limit_memory(std::size_t file) {
+    rlimit data{};
+    if (::getrlimit(RLIMIT_DATA, &data) != 0) return;
+    const rlim_t most = (rlim_t{4} << 30) + 64 * static_cast<rlim_t>(file);
+    if (data.rlim_cur == RLIM_INFINITY || data.rlim_cur > most) data.rlim_cur = most;
+    ::setrlimit(RLIMIT_DATA, &data);
   }
 
   pid_t pid_ = -1;

@@ -14,7 +14,9 @@
 namespace gantry::keras {
 namespace {
 
-constexpr std::size_t kMostText = std::size_t{256} << 20;  // bytes of all strings of an attribute
+constexpr std::size_t kMostText = std::size_t{64} << 20;  // bytes of all strings of an attribute
+constexpr std::size_t kMostRead = std::size_t{64} << 20;  // bytes of datasets, besides kMostPacked times the file's
+constexpr std::size_t kMostPacked = 64;                   // a weight of random numbers is hardly packed at all
 constexpr std::int64_t kMostElements = std::int64_t{1} << 34;
 constexpr int kDeepest = 64;
 constexpr std::size_t kMostObjects = 1'000'000;
@@ -89,7 +91,7 @@ std::size_t elements_of(const std::vector<std::int64_t>& dims) {
 }
 
 std::vector<std::string> fixed_strings(hid_t attribute, hid_t type, std::size_t n, const std::string& what) {
-  const std::size_t size = H5Tget_size(type);
+  const std::size_t size = H5Tget_size(type);  // of each
   if (size == 0 || n > kMostText / size) damaged("the attribute " + what + " is too large");
   std::vector<char> all(n * size);
   if (n > 0 && H5Aread(attribute, type, all.data()) < 0) damaged("the attribute " + what);
@@ -186,7 +188,11 @@ class Walk {
       out_.text(path);
       out_.text(name);
       out_.number(all.size());
-      for (const std::string& s : all) out_.text(s);
+      for (const std::string& s : all) {
+        texts_ += s.size() + sizeof(std::uint64_t);
+        if (texts_ > 4 * kMostText) damaged("its attributes are too large");
+        out_.text(s);
+      }
     }
   }
 
@@ -220,8 +226,9 @@ class Walk {
         return;
       }
     }
-    // Never written: zeros of any size would come out of a few bytes. Compressed: at most what deflate can do.
-    if (size > kMostText && size / 1032 > bytes_.size()) return unusable(path, "it is larger than the file can hold");
+    // Never written, or packed: zeros of any size would come out of a few bytes.
+    if (size > kMostRead + kMostPacked * bytes_.size() - read_) return unusable(path, "the file says too much of it");
+    read_ += size;
     std::vector<std::byte> elements(size);
     if (size > 0 && H5Dread(d, H5T_IEEE_F32LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, elements.data()) < 0)
       return unusable(path, "it is damaged");
@@ -232,7 +239,7 @@ class Walk {
   std::span<const std::byte> bytes_;
   Records& out_;
   std::set<haddr_t> visited_;
-  std::size_t objects_ = 0;
+  std::size_t objects_ = 0, read_ = 0, texts_ = 0;
 };
 
 }  // namespace

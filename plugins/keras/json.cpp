@@ -6,9 +6,13 @@ namespace gantry::keras {
 
 Json parse_json(std::string_view text, std::string_view what) {
   constexpr int kDeepest = 100;
+  constexpr std::size_t kMostValues = 5'000'000, kMostText = std::size_t{64} << 20;
   const std::string name(what);
+  if (text.size() > kMostText) throw std::runtime_error(name + " is larger than any model's");
+  std::size_t values = 0;
   const auto shallow = [&](int depth, Json::parse_event_t, Json&) {
     if (depth > kDeepest) throw std::runtime_error(name + " is nested more than " + std::to_string(kDeepest) + " deep");
+    if (++values > kMostValues) throw std::runtime_error(name + " has more values than any model's");
     return true;
   };
   try {

@@ -11,7 +11,8 @@ namespace gantry::keras {
 
 using Json = nlohmann::json;  // objects are sorted by key: dump() is canonical
 
-/// Throws std::runtime_error, which names `what`, where the text is no JSON or is nested more than 100 deep.
+/// Throws std::runtime_error, which names `what`, where the text is no JSON, is nested more than 100 deep, or is
+/// larger than any model's.
 Json parse_json(std::string_view text, std::string_view what);
 
 /// Member of an object, or a null where there is none or `j` is no object.

@@ -9,7 +9,7 @@
 
 #include <gantry/sdk.hpp>
 
-#include "weights.hpp"
+#include "snake_case.hpp"
 
 namespace gantry::keras {
 namespace {

@@ -42,7 +42,7 @@ class List {
 
 void normalization(List& list, const Json& config) {
   list.add({"gamma"}, flag(config, "scale", true));
-  list.add({"beta"}, flag(config, "center", true));
+  list.add({"beta"}, flag(config, "center", true) && !flag(config, "rms_scaling", false));
 }
 
 void moments(List& list) {
@@ -75,6 +75,8 @@ std::vector<Role> roles_of(const std::string& c, const Json& config) {
     moments(list);
   } else if (c == "LayerNormalization" || c == "GroupNormalization") {
     normalization(list, config);
+  } else if (c == "RMSNormalization") {
+    list.add({"scale"});
   } else if (c == "Embedding") {
     list.add({"embeddings"});
   } else if (c == "PReLU") {

@@ -48,7 +48,4 @@ class Weights {
   mutable std::map<std::string, std::vector<std::string>> names_;  // weight_names of each group
 };
 
-/// Keras' snake_case of a class: QConv2DBatchnorm -> q_conv2d_batchnorm, QLSTM -> qlstm.
-std::string snake_case(std::string_view class_name);
-
 }  // namespace gantry::keras

@@ -134,7 +134,12 @@ Alpha Quantizer::alpha() const {
 std::optional<Quantizer> parse_quantizer(std::string_view text) {
   if (text.empty() || text == "linear" || text == "None") return std::nullopt;
   if (!text.starts_with('{')) return from_expression(text);
-  const Json j = Json::parse(text, nullptr, false);
+  constexpr int kDeepest = 100;
+  const auto shallow = [](int depth, Json::parse_event_t, Json&) {
+    decline_if(depth > kDeepest, "a quantizer that is nested too deep");
+    return true;
+  };
+  const Json j = Json::parse(text, shallow, false);
   decline_if(j.is_discarded(), "a quantizer that is no JSON");
   return from_json(j);
 }

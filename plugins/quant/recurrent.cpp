@@ -49,13 +49,28 @@ class Layer {
         recurrent_activation_(node, emit, "recurrent_activation", "hard_sigmoid"),
         state_(node, emit, "state_quantizer", "") {
     const auto n = static_cast<std::size_t>(node.attr<std::int64_t>("operand_count", 1));
-    decline_if(n != 1, "it is called with initial states");
+    const std::size_t states = row.op == "QLSTM" ? 2 : 1;
+    decline_if(n != 1 && n != 1 + states, "it is called with ", n, " tensors");
+    if (n > 1) h_ = node.in(1), c_ = node.in(n - 1);
     decline_if(flag("stateful"), "a stateful layer keeps its state from call to call; set stateful to False");
-    decline_if(flag("reset_after"), "QGRU with reset_after");
-    kernel_ = quantized(node, emit, node.in(1), "kernel_quantizer");
-    again_ = quantized(node, emit, node.in(2), "recurrent_quantizer");
-    units_ = node.in(2).dim(0);
-    if (node.attr<std::int64_t>("use_bias", 1) != 0) bias_ = quantized(node, emit, node.in(3), "bias_quantizer");
+    kernel_ = quantized(node, emit, node.in(n), "kernel_quantizer");
+    again_ = quantized(node, emit, node.in(n + 1), "recurrent_quantizer");
+    units_ = node.in(n + 1).dim(0);
+    // QKeras 0.9.0 takes the kernel where QGRU has no recurrent_quantizer.
+    if (row.op == "QGRU" && node.attr<std::int64_t>("keras_version", 2) < 3 &&
+        !quantizer_in(node, "recurrent_quantizer")) {
+      decline_if(node.in(n).dims() != node.in(n + 1).dims(),
+                 "QGRU without recurrent_quantizer: QKeras 0.9.0 cannot run it");
+      again_ = node.in(n);
+      emit.call().warn(
+          "QGRU of QKeras 0.9.0 without recurrent_quantizer multiplies the state by its kernel, and so does this");
+    }
+    if (node.attr<std::int64_t>("use_bias", 1) == 0) return;
+    bias_ = quantized(node, emit, node.in(n + 2), "bias_quantizer");
+    if (flag("reset_after")) {  // [2, gates * units]: of the input, of the state
+      const std::vector<Value> rows = emit.ops("Split", 2, {bias_, emit.i64({1, 1})}, {{"axis", 0}});
+      bias_ = rows[0], again_bias_ = rows[1];
+    }
   }
 
   std::vector<Value> run() {
@@ -67,7 +82,7 @@ class Layer {
     decline_if(batch < 0, "a quantized recurrent layer with an open batch; give --batch");
     const Value zero =
         emit_.constant({batch, units_}, std::vector<float>(static_cast<std::size_t>(batch * units_), 0.0F));
-    h_ = c_ = zero;
+    if (!h_) h_ = c_ = zero;
     const bool backwards = flag("go_backwards");
     std::vector<Value> all;
     for (std::int64_t i = 0; i < steps; ++i) {
@@ -117,16 +132,22 @@ class Layer {
     h_ = emit_.mul(recurrent_activation_(g[3]), activation_(c_));
   }
 
-  // z, r from x and h; hh from x and r h; h' = z h + (1 - z) hh
+  // z, r from x and h; hh from x and r h, or r (h R + b) with reset_after; h' = z h + (1 - z) hh
   void gru(const Value& from_x, const Value& h) {
     if (!again_z_) {
       const auto parts = split(again_, 3);
       again_z_ = parts[0], again_r_ = parts[1], again_h_ = parts[2];
+      if (again_bias_) again_biases_ = split(again_bias_, 3);
     }
     const auto x = split(from_x, 3);
-    const Value z = recurrent_activation_(emit_.add(x[0], emit_.op("MatMul", {h, again_z_})));
-    const Value r = recurrent_activation_(emit_.add(x[1], emit_.op("MatMul", {h, again_r_})));
-    const Value hh = activation_(emit_.add(x[2], emit_.op("MatMul", {emit_.mul(r, h), again_h_})));
+    const auto state = [&](const Value& s, const Value& kernel, std::size_t gate) {
+      const Value y = emit_.op("MatMul", {s, kernel});
+      return again_biases_.empty() ? y : emit_.add(y, again_biases_[gate]);
+    };
+    const Value z = recurrent_activation_(emit_.add(x[0], state(h, again_z_, 0)));
+    const Value r = recurrent_activation_(emit_.add(x[1], state(h, again_r_, 1)));
+    const Value last = flag("reset_after") ? emit_.mul(r, state(h, again_h_, 2)) : state(emit_.mul(r, h), again_h_, 2);
+    const Value hh = activation_(emit_.add(x[2], last));
     h_ = emit_.add(emit_.mul(z, h), emit_.mul(emit_.sub(emit_.scalar(DType::float32, 1), z), hh));
   }
 
@@ -134,7 +155,8 @@ class Layer {
   const Emit& emit_;
   const Row& row_;
   Function activation_, recurrent_activation_, state_;
-  Value kernel_, again_, bias_, again_z_, again_r_, again_h_, h_, c_;
+  std::vector<Value> again_biases_;
+  Value kernel_, again_, bias_, again_bias_, again_z_, again_r_, again_h_, h_, c_;
   std::int64_t units_ = 0;
 };
 

@@ -18,6 +18,36 @@ Value hard_sigmoid(const Emit& emit, const Value& x, int version) {
   return emit.div(clip(emit, emit.add(x, 3), 0, 6), 6);
 }
 
+// 0 up to -1, x from 1, ((x + 1) / 2)^2 between.
+Value sparse_plus(const Emit& emit, const Value& x) {
+  const Value half = emit.mul(emit.add(emit.op("Max", {x, emit.scalar(DType::float32, -1)}), 1), 0.5);
+  return emit.op("Where", {emit.op("Less", {x, emit.scalar(DType::float32, 1)}), emit.mul(half, half), x});
+}
+
+// max(x - t, 0); with z = x sorted, s its running sums, and k the number of i for which i zi + 1 > si:
+// t = (s1 + ... + sk - 1) / k. That is what Keras computes; sparsemax (A. Martins, R. Astudillo, 2016) has sk alone.
+Value sparsemax(const Emit& emit, const Value& x) {
+  const std::int64_t n = x.dim(x.rank() - 1);
+  decline_if(n < 1 || n > 65536, "sparsemax over an axis of unknown size");
+  std::vector<float> counts(static_cast<std::size_t>(n));
+  for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = static_cast<float>(i + 1);
+  const Value z = emit.ops("TopK", 2, {x, emit.i64({n})}, {{"axis", -1}})[0];
+  const Value sums = emit.op("CumSum", {z, emit.scalar(DType::int64, x.rank() - 1)});
+  const Value inside = emit.op("Greater", {emit.add(emit.mul(z, emit.constant({n}, counts)), 1), sums});
+  const Value support = emit.cast(inside, DType::float32), axis = emit.i64({-1});
+  const Value k = emit.op("ReduceSum", {support, axis}, {{"keepdims", 1}});
+  const Value t = emit.div(emit.sub(emit.op("ReduceSum", {emit.mul(sums, support), axis}, {{"keepdims", 1}}), 1), k);
+  return emit.op("Relu", {emit.sub(x, t)});
+}
+
+// a sigmoid(b), a and b the halves of the last axis
+Value glu(const Emit& emit, const Value& x) {
+  const std::int64_t n = x.dim(x.rank() - 1);
+  decline_if(n < 2 || n % 2 != 0, "glu over an axis of ", n);
+  const std::vector<Value> halves = emit.ops("Split", 2, {x, emit.i64({n / 2, n / 2})}, {{"axis", -1}});
+  return emit.mul(halves[0], emit.op("Sigmoid", {halves[1]}));
+}
+
 // Kinds that are one ONNX operator.
 const std::map<std::string, std::string, std::less<>> kPlain = {
     {"relu", "Relu"},         {"elu", "Elu"},   {"selu", "Selu"},       {"softplus", "Softplus"},
@@ -45,6 +75,10 @@ Value activation_by_name(const Emit& emit, const std::string& name, const Value&
   if (name == "soft_shrink") return emit.op("Shrink", {x}, {{"lambd", 0.5F}, {"bias", 0.5F}});
   if (name == "squareplus")  // (x + sqrt(x^2 + 4)) / 2
     return emit.div(emit.add(x, emit.op("Sqrt", {emit.add(emit.mul(x, x), 4)})), 2);
+  if (name == "sparse_sigmoid") return clip(emit, emit.mul(emit.add(x, 1), 0.5), 0, 1);
+  if (name == "sparse_plus") return sparse_plus(emit, x);
+  if (name == "sparsemax") return sparsemax(emit, x);
+  if (name == "glu") return glu(emit, x);
   if (name == "celu") return emit.op("Celu", {x}, {{"alpha", 1.0F}});
   decline("the activation '", name, "' is not known");
 }
@@ -105,6 +139,9 @@ GANTRY_CONVERT(keras, "PReLU", to(onnx)) { return emit.op("PRelu", {float_operan
 
 GANTRY_CONVERT(keras, "Softmax", to(onnx)) {
   const Value x = float_operand(node, emit);
-  const std::int64_t axis = normalize_axis(integer(node, "axis", -1), x.rank());
-  return emit.op("Softmax", {x}, {{"axis", axis}});
+  const Dims axes = axes_in(node, "axis", x.rank());
+  if (axes.size() == 1) return emit.op("Softmax", {x}, {{"axis", axes[0]}});
+  const Value which = emit.i64(axes);  // exp(x - m) / sum
+  const Value e = emit.op("Exp", {emit.sub(x, emit.op("ReduceMax", {x, which}, {{"keepdims", 1}}))});
+  return emit.div(e, emit.op("ReduceSum", {e, which}, {{"keepdims", 1}}));
 }

@@ -53,15 +53,22 @@ Dims integers(const Node& node, std::string_view name, std::size_t count, std::i
   return d;
 }
 
+std::vector<std::int64_t> axes_in(const Node& node, std::string_view name, int rank) {
+  Dims axes = node.attribute_kind(name) == GANTRY_ATTR_INTS ? node.attr<Dims>(name) : Dims{integer(node, name, -1)};
+  for (std::int64_t& a : axes) a = normalize_axis(a, rank);
+  return axes;
+}
+
 int keras_version(const Node& node) { return static_cast<int>(integer(node, "keras_version", 2)); }
 
 bool channels_first(const Node& node) {
   return node.attr<std::string>("data_format", "channels_last") == "channels_first";
 }
 
-std::vector<Value> operands(const Node& node, std::size_t least, std::size_t most) {
+std::vector<Value> operands(const Node& node, std::size_t least, std::size_t most, std::string_view keyword) {
   const auto n = static_cast<std::size_t>(integer(node, "operand_count", 1));
-  decline_if(node.has_attr("keywords"), "it is called with tensors as keyword arguments");
+  for (const std::string& k : node.attr<std::vector<std::string>>("keywords", {}))
+    decline_if(k != keyword, "it is called with a tensor as ", k);
   if (node.has_attr("call")) {
     const Json call = parse_json(node.attr<std::string>("call"), "call");
     for (const auto& [name, value] : call.items()) {
@@ -86,6 +93,18 @@ Value float_operand(const Node& node, const Emit& emit) { return emit.cast(opera
 Dims identity_perm(int rank) {
   Dims p(static_cast<std::size_t>(rank));
   std::iota(p.begin(), p.end(), 0);
+  return p;
+}
+Dims to_the_end(int rank, const Dims& axes) {
+  Dims p;
+  for (std::int64_t i = 0; i < rank; ++i)
+    if (std::ranges::find(axes, i) == axes.end()) p.push_back(i);
+  p.insert(p.end(), axes.begin(), axes.end());
+  return p;
+}
+Dims inverse(const Dims& perm) {
+  Dims p(perm.size());
+  for (std::size_t i = 0; i < perm.size(); ++i) p[static_cast<std::size_t>(perm[i])] = static_cast<std::int64_t>(i);
   return p;
 }
 Dims to_second(int rank) {

@@ -19,16 +19,22 @@ double number(const Node& node, std::string_view name, double otherwise);
 std::int64_t integer(const Node& node, std::string_view name, std::int64_t otherwise);
 /// A list of `count` integers, of which one alone stands for all.
 Dims integers(const Node& node, std::string_view name, std::size_t count, std::int64_t otherwise);
+/// The axes in an attribute that is one or a list of them, from 0.
+std::vector<std::int64_t> axes_in(const Node& node, std::string_view name, int rank);
 /// 2 or 3.
 int keras_version(const Node& node);
 bool channels_first(const Node& node);
-/// Tensors of the call, without weights. Declines arguments of the call that change what the layer does.
-std::vector<Value> operands(const Node& node, std::size_t least, std::size_t most);
+/// Tensors of the call, without weights. Declines arguments of the call that change what the layer does. Those that
+/// are given by `keyword` come last.
+std::vector<Value> operands(const Node& node, std::size_t least, std::size_t most, std::string_view keyword = {});
 /// Weight i, in the order of roles_of.
 Value weight(const Node& node, std::size_t i);
 /// A converter that keeps to float32 operands calls it first: other types are cast.
 Value float_operand(const Node& node, const Emit& emit);
 
+/// The axes given come last, in the order given; and the inverse of a permutation.
+Dims to_the_end(int rank, const Dims& axes);
+Dims inverse(const Dims& perm);
 Dims identity_perm(int rank);
 /// To channels second from channels last, and back.
 Dims to_second(int rank);

@@ -21,17 +21,40 @@ GANTRY_CONVERT(keras, "Embedding", to(onnx)) {
   return emit.op("Gather", {weight(node, 0), emit.cast(x, DType::int64)}, {{"axis", 0}});
 }
 
-// Of matrices over one axis each, with the batch in front.
+// [b, ..., n, ...] with the axis last: [b, rows, n], where rows are all others.
+Value rows_of(const Emit& emit, const Value& x, int axis) {
+  const Dims d = x.static_dims();
+  const Dims perm = to_the_end(x.rank(), {axis});
+  const auto last = static_cast<std::size_t>(axis);
+  std::int64_t rows = 1;
+  for (std::size_t i = 1; i < d.size(); ++i) rows *= i == last ? 1 : d[i];
+  return emit.reshape(emit.transpose(x, perm), {d[0], rows, d[last]});
+}
+
+// x / |x|
+Value unit(const Emit& emit, const Value& x, std::int64_t axis) {
+  const Value squares = emit.op("ReduceSum", {emit.mul(x, x), emit.i64({axis})}, {{"keepdims", 1}});
+  return emit.div(x, emit.op("Sqrt", {emit.maximum(squares, 1e-12)}));
+}
+
+// Over one axis of each, with the batch in front: [b, x's others, y's others].
 GANTRY_CONVERT(keras, "Dot", to(onnx)) {
-  const std::vector<Value> in = operands(node, 2, 2);
-  decline_if(integer(node, "normalize", 0) != 0, "Dot with normalize");
+  std::vector<Value> in = operands(node, 2, 2);
   const Dims axes = integers(node, "axes", 2, 1);
-  decline_if(in[0].rank() != 3 || in[1].rank() != 3, "Dot of tensors of rank ", in[0].rank(), " and ", in[1].rank());
-  const int a = normalize_axis(axes[0], 3), b = normalize_axis(axes[1], 3);
+  const int a = normalize_axis(axes[0], in[0].rank()), b = normalize_axis(axes[1], in[1].rank());
   decline_if(a == 0 || b == 0, "Dot over the batch");
-  const Value left = a == 2 ? in[0] : emit.transpose(in[0], {0, 2, 1});
-  const Value right = b == 1 ? in[1] : emit.transpose(in[1], {0, 2, 1});
-  return emit.op("MatMul", {left, right});
+  if (integer(node, "normalize", 0) != 0) in = {unit(emit, in[0], a), unit(emit, in[1], b)};
+  if (in[0].rank() == 3 && in[1].rank() == 3)
+    return emit.op("MatMul", {a == 2 ? in[0] : emit.transpose(in[0], {0, 2, 1}),
+                              b == 1 ? in[1] : emit.transpose(in[1], {0, 2, 1})});
+  const Value x = rows_of(emit, in[0], a), y = rows_of(emit, in[1], b);
+  const Value product = emit.op("MatMul", {x, emit.transpose(y, {0, 2, 1})});
+  Dims dims{in[0].dim(0)};
+  for (const auto& [v, axis] : {std::pair(in[0], a), std::pair(in[1], b)})
+    for (int i = 1; i < v.rank(); ++i)
+      if (i != axis) dims.push_back(v.dim(i));
+  if (dims.size() == 1) dims.push_back(1);
+  return emit.reshape(product, dims);
 }
 
 }  // namespace

@@ -40,25 +40,55 @@ GANTRY_CONVERT(keras, "BatchNormalization", to(onnx)) {
   return emit.transpose(y, back);
 }
 
+// gamma x / sqrt(variance + epsilon), without beta; gamma of these dims, along the axes.
+Value by_deviation(const Node& node, const Emit& emit, const Value& x, const Dims& axes, const Dims& dims) {
+  const Value which = emit.i64(axes);
+  const Value centered = emit.sub(x, emit.op("ReduceMean", {x, which}, {{"keepdims", 1}}));
+  const Value variance = emit.op("ReduceMean", {emit.mul(centered, centered), which}, {{"keepdims", 1}});
+  const Value y = emit.div(x, emit.op("Sqrt", {emit.add(variance, number(node, "epsilon", 1e-3))}));
+  if (integer(node, "scale", 1) == 0) return y;
+  Dims wide(static_cast<std::size_t>(x.rank()), 1);
+  for (std::size_t i = 0; i < axes.size(); ++i) wide[static_cast<std::size_t>(axes[i])] = dims[i];
+  return emit.mul(y, emit.reshape(weight(node, 0), wide));
+}
+
+// Over any axes: they are brought to the end. With rms_scaling: gamma x / sqrt(variance + epsilon).
 GANTRY_CONVERT(keras, "LayerNormalization", to(onnx)) {
   const Value x = float_operand(node, emit);
-  decline_if(integer(node, "rms_scaling", 0) != 0, "LayerNormalization with rms_scaling");
   const int rank = x.rank();
-  Dims axes =
-      node.attribute_kind("axis") == GANTRY_ATTR_INTS ? node.attr<Dims>("axis") : Dims{integer(node, "axis", -1)};
-  for (std::int64_t& a : axes) a = normalize_axis(a, rank);
-  std::ranges::sort(axes);
-  for (std::size_t i = 0; i < axes.size(); ++i)
-    decline_if(axes[i] != rank - static_cast<std::int64_t>(axes.size() - i),
-               "LayerNormalization over axes that are not the last");
-  const Dims all = x.dims();
-  const Dims dims(all.begin() + axes[0], all.end());
+  const Dims axes = axes_in(node, "axis", rank), perm = to_the_end(rank, axes);
+  decline_if(!std::ranges::is_sorted(axes), "LayerNormalization over axes that are out of order");
+  decline_if(std::ranges::find(axes, 0) != axes.end(), "LayerNormalization over the batch");
+  Dims dims;
+  for (const std::int64_t a : axes) dims.push_back(x.dim(static_cast<int>(a)));
   decline_if(std::ranges::find(dims, -1) != dims.end(), "LayerNormalization over an axis of unknown size");
   std::int64_t n = 1;
   for (const std::int64_t d : dims) n *= d;
+  if (integer(node, "rms_scaling", 0) != 0) return by_deviation(node, emit, x, axes, dims);
   const auto [gamma, beta] = affine(node, emit, n);
-  return emit.op("LayerNormalization", {x, emit.reshape(gamma, dims), emit.reshape(beta, dims)},
-                 {{"axis", axes[0]}, {"epsilon", static_cast<float>(number(node, "epsilon", 1e-3))}});
+  const Value y =
+      emit.op("LayerNormalization", {emit.transpose(x, perm), emit.reshape(gamma, dims), emit.reshape(beta, dims)},
+              {{"axis", rank - static_cast<std::int64_t>(axes.size())},
+               {"epsilon", static_cast<float>(number(node, "epsilon", 1e-3))}});
+  return emit.transpose(y, inverse(perm));
+}
+
+// gamma x / sqrt(mean(x^2) + epsilon)
+GANTRY_CONVERT(keras, "RMSNormalization", to(onnx)) {
+  const Value x = float_operand(node, emit);
+  const Dims axes = axes_in(node, "axis", x.rank());
+  decline_if(axes.size() != 1 || axes[0] != x.rank() - 1, "RMSNormalization over axes other than the last");
+  const Value mean = emit.op("ReduceMean", {emit.mul(x, x), emit.i64(axes)}, {{"keepdims", 1}});
+  const Value root = emit.op("Sqrt", {emit.add(mean, number(node, "epsilon", 1e-6))});
+  return emit.mul(emit.div(x, root), weight(node, 0));
+}
+
+// x / max(|x|, 1e-6), the norm over the axes
+GANTRY_CONVERT(keras, "UnitNormalization", to(onnx)) {
+  const Value x = float_operand(node, emit);
+  const Value squares =
+      emit.op("ReduceSum", {emit.mul(x, x), emit.i64(axes_in(node, "axis", x.rank()))}, {{"keepdims", 1}});
+  return emit.div(x, emit.op("Sqrt", {emit.maximum(squares, 1e-12)}));
 }
 
 // Each group of channels of a sample is normalized: as one channel of InstanceNormalization.
@@ -96,23 +126,39 @@ GANTRY_CONVERT(keras, "Normalization", to(onnx)) {
   const std::vector<float> mean = statistic("mean");
   std::vector<float> deviation = statistic("variance");
   for (float& v : deviation) v = std::max(std::sqrt(v), 1e-7F);
-  const Dims axes =
-      node.attribute_kind("axis") == GANTRY_ATTR_INTS ? node.attr<Dims>("axis") : Dims{integer(node, "axis", -1)};
   const bool scalar = mean.size() == 1 && deviation.size() == 1;
-  decline_if(!scalar && (axes.size() != 1 || normalize_axis(axes[0], x.rank()) != x.rank() - 1 ||
-                         mean.size() != deviation.size()),
-             "Normalization over axes other than the last");
-  const Dims dims = scalar ? Dims{} : Dims{static_cast<std::int64_t>(mean.size())};
+  Dims dims;
+  if (!scalar) {
+    dims.assign(static_cast<std::size_t>(x.rank()), 1);
+    std::int64_t n = 1;
+    for (const std::int64_t a : axes_in(node, "axis", x.rank()))
+      n *= dims[static_cast<std::size_t>(a)] = x.dim(static_cast<int>(a));
+    decline_if(mean.size() != static_cast<std::size_t>(n) || deviation.size() != mean.size(), "mean and variance of ",
+               mean.size(), " and ", deviation.size(), " numbers for ", n);
+  }
   const Value centered = emit.sub(x, emit.constant(dims, mean)), by = emit.constant(dims, deviation);
   return integer(node, "invert", 0) != 0 ? emit.add(emit.mul(x, by), emit.constant(dims, mean))
                                          : emit.div(centered, by);
 }
 
-// scale x + offset
+// scale x + offset; each a number, or one for each element of the last axis.
 GANTRY_CONVERT(keras, "Rescaling", to(onnx)) {
-  const double offset = number(node, "offset", 0);
-  const Value y = emit.mul(float_operand(node, emit), number(node, "scale", 1));
-  return offset == 0 ? y : emit.add(y, offset);
+  const auto numbers = [&](std::string_view name, float otherwise) {
+    std::vector<float> all{otherwise};
+    if (node.attribute_kind(name) == GANTRY_ATTR_FLOATS) {
+      all = node.attr<std::vector<float>>(name);
+    } else if (node.attribute_kind(name) == GANTRY_ATTR_INTS) {
+      const Dims d = node.attr<Dims>(name);
+      all.assign(d.begin(), d.end());
+    } else {
+      all[0] = static_cast<float>(number(node, name, otherwise));
+    }
+    return emit.constant(all.size() == 1 ? Dims{} : Dims{static_cast<std::int64_t>(all.size())}, all);
+  };
+  const Value y = emit.mul(float_operand(node, emit), numbers("scale", 1));
+  const bool plain = !node.has_attr("offset") ||
+                     (node.attribute_kind("offset") < GANTRY_ATTR_STRING && number(node, "offset", 0) == 0);
+  return plain ? y : emit.add(y, numbers("offset", 0));
 }
 
 }  // namespace

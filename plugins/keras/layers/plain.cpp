@@ -38,11 +38,19 @@ GANTRY_CONVERT(keras, "Masking", to(onnx)) {
 
 // ---- merges ----
 
-// Operands of one rank broadcast as they do in ONNX.
-std::vector<Value> merged(const Node& node, std::size_t least) {
+// Operands of one rank broadcast as they do in ONNX; one of a lower rank gets axes behind the batch.
+std::vector<Value> merged(const Node& node, const Emit& emit, std::size_t least) {
   std::vector<Value> all = operands(node, least, 1000);
-  for (const Value& v : all)
-    decline_if(v.rank() != all[0].rank(), "tensors of rank ", all[0].rank(), " and ", v.rank(), " are merged");
+  int most = 0;
+  for (const Value& v : all) most = std::max(most, v.rank());
+  for (Value& v : all) {
+    const int rank = v.rank();
+    if (rank == most) continue;
+    Dims rest(static_cast<std::size_t>(most - rank), 1);
+    for (int i = 1; i < rank; ++i) rest.push_back(v.dim(i));
+    decline_if(rank == 0 || std::ranges::count(rest, -1) > 0, "tensors of rank ", most, " and ", rank, " are merged");
+    v = reshape_rows(emit, v, rest);
+  }
   return all;
 }
 
@@ -53,7 +61,7 @@ constexpr Merge kMerges[] = {
     {"Add", "Add"}, {"Multiply", "Mul"}, {"Subtract", "Sub"}, {"Maximum", "Max"}, {"Minimum", "Min"}};
 
 Results merge(const Node& node, const Emit& emit, const Merge& row) {
-  const std::vector<Value> all = merged(node, 1);
+  const std::vector<Value> all = merged(node, emit, 1);
   decline_if(row.op == "Subtract" && all.size() != 2, "Subtract takes two tensors");
   Value y = all[0];
   for (std::size_t i = 1; i < all.size(); ++i) y = emit.op(row.onnx, {y, all[i]});
@@ -63,14 +71,14 @@ GANTRY_TABLE(keras, kMerges, merge, to(onnx))
 
 // (a + b + ...) / n
 GANTRY_CONVERT(keras, "Average", to(onnx)) {
-  const std::vector<Value> all = merged(node, 1);
+  const std::vector<Value> all = merged(node, emit, 1);
   Value y = all[0];
   for (std::size_t i = 1; i < all.size(); ++i) y = emit.add(y, all[i]);
   return emit.div(y, static_cast<double>(all.size()));
 }
 
 GANTRY_CONVERT(keras, "Concatenate", to(onnx)) {
-  const std::vector<Value> all = merged(node, 1);
+  const std::vector<Value> all = operands(node, 1, 1000);
   return emit.op("Concat", all, {{"axis", std::int64_t{normalize_axis(integer(node, "axis", -1), all[0].rank())}}});
 }
 

@@ -16,24 +16,27 @@ struct Row {
 // Keras: i f c o, z r h. ONNX: i o f c, z r h.
 const Row kRows[] = {{"LSTM", "LSTM", 4, {0, 3, 1, 2}}, {"GRU", "GRU", 3, {0, 1, 2}}, {"SimpleRNN", "RNN", 1, {0}}};
 
-/// An activation as ONNX's recurrent operators name it.
+/// An activation as ONNX's recurrent operators name it, and the numbers that it takes.
 struct Gate {
   std::string name;
-  float alpha = 0, beta = 0;
-  bool numbers = false;
+  Floats alpha{}, beta{};
 };
 
 Gate gate(const Node& node, std::string_view attribute, const char* otherwise) {
   const std::string name = activation_name(node, attribute, otherwise);
-  static const std::map<std::string, Gate, std::less<>> kGates = {
-      {"tanh", {"Tanh"}},           {"sigmoid", {"Sigmoid"}},
-      {"relu", {"Relu"}},           {"softsign", {"Softsign"}},
-      {"softplus", {"Softplus"}},   {"linear", {"Affine", 1, 0, true}},
-      {"elu", {"Elu", 1, 0, true}}, {"hard_sigmoid", {"HardSigmoid", 0.2F, 0.5F, true}}};
+  static const std::map<std::string, Gate, std::less<>> kGates = {{"tanh", {"Tanh"}},
+                                                                  {"sigmoid", {"Sigmoid"}},
+                                                                  {"relu", {"Relu"}},
+                                                                  {"softsign", {"Softsign"}},
+                                                                  {"softplus", {"Softplus"}},
+                                                                  {"linear", {"LeakyRelu", {1}}},
+                                                                  {"elu", {"Elu", {1}}},
+                                                                  {"leaky_relu", {"LeakyRelu", {0.2F}}},
+                                                                  {"hard_sigmoid", {"HardSigmoid", {0.2F}, {0.5F}}}};
   const auto it = kGates.find(name);
   decline_if(it == kGates.end(), "the activation '", name, "' in a recurrent layer");
   Gate g = it->second;
-  if (name == "hard_sigmoid" && keras_version(node) >= 3) g.alpha = 1.0F / 6.0F;
+  if (name == "hard_sigmoid" && keras_version(node) >= 3) g.alpha = {1.0F / 6.0F};
   return g;
 }
 
@@ -75,12 +78,11 @@ Attributes attributes_of_layer(const Node& node, const Row& row, std::int64_t un
   Floats alpha, beta;
   for (const Gate& g : gates) {
     names.push_back(g.name);
-    if (!g.numbers) continue;
-    alpha.push_back(g.alpha);
-    beta.push_back(g.beta);
+    alpha.insert(alpha.end(), g.alpha.begin(), g.alpha.end());
+    beta.insert(beta.end(), g.beta.begin(), g.beta.end());
   }
   Attributes a{{"hidden_size", units}, {"activations", names}, {"direction", backwards ? "reverse" : "forward"}};
-  // Each that takes numbers takes the next; ELU has no beta, so it must not stand before one that has.
+  // Each that takes a number takes the next.
   if (!alpha.empty()) a.emplace_back("activation_alpha", alpha);
   if (!beta.empty()) a.emplace_back("activation_beta", beta);
   if (row.op == "GRU") a.emplace_back("linear_before_reset", reset_after);
@@ -88,7 +90,7 @@ Attributes attributes_of_layer(const Node& node, const Row& row, std::int64_t un
 }
 
 Results recurrent(const Node& node, const Emit& emit, const Row& row) {
-  std::vector<Value> in = operands(node, 1, row.op == "LSTM" ? 3 : 2);
+  std::vector<Value> in = operands(node, 1, row.op == "LSTM" ? 3 : 2, "initial_state");
   const bool backwards = integer(node, "go_backwards", 0) != 0, sequences = integer(node, "return_sequences", 0) != 0;
   decline_if(integer(node, "stateful", 0) != 0,
              "a stateful layer keeps its state from call to call; set stateful to False");
