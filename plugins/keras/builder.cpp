@@ -94,6 +94,7 @@ void Builder::build(const Json& j) {
   }
   const Values outputs = run_model(model, inputs, weights_.root());
   std::set<std::string> taken;
+  for (const Tensor& t : model.inputs) taken.insert(model.layers[t.layer].name);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const std::string base = model.layers[model.outputs[i].layer].name;
     std::string name = base;
@@ -138,6 +139,23 @@ Builder::Values Builder::run_model(const Model& model, const Values& inputs, con
   return outputs;
 }
 
+Layer Builder::without_cell(const Layer& layer) {
+  if (layer.class_name != "RNN") return layer;
+  const Layer cell = describe_layer(member(*layer.config, "cell"));
+  static const std::set<std::string, std::less<>> kCells = {"LSTMCell",  "GRUCell",  "SimpleRNNCell",
+                                                            "QLSTMCell", "QGRUCell", "QSimpleRNNCell"};
+  decline_if(!kCells.contains(cell.class_name), "layer '", layer.name, "': RNN of ", cell.class_name,
+             ", which is no cell that is known");
+  Layer whole = layer;
+  whole.class_name = cell.class_name.substr(0, cell.class_name.size() - 4);
+  whole.package = whole.class_name.starts_with('Q') ? "qkeras" : cell.package;
+  Json& config = made_.emplace_back(*cell.config);
+  for (const char* key : {"return_sequences", "return_state", "go_backwards", "stateful", "time_major"})
+    config[key] = truth(*layer.config, key);
+  whole.config = &config;
+  return whole;
+}
+
 Builder::Values Builder::run_layer(const Layer& layer, const Call& call, const Values& operands, const Scope& scope,
                                    std::size_t results) {
   if (is_model(layer)) {
@@ -148,7 +166,8 @@ Builder::Values Builder::run_layer(const Layer& layer, const Call& call, const V
   if (layer.class_name == "TimeDistributed") return time_distributed(layer, call, operands, scope);
   if (layer.class_name == "Bidirectional" || layer.class_name == "QBidirectional")
     return bidirectional(layer, call, operands, scope);
-  return leaf(layer, call, operands, scope, std::max(results, 1 + states_of(layer)));
+  const Layer whole = without_cell(layer);
+  return leaf(whole, call, operands, scope, std::max(results, 1 + states_of(whole)));
 }
 
 Builder::Values Builder::leaf(const Layer& layer, const Call& call, Values operands, const Scope& scope,
@@ -180,10 +199,10 @@ Builder::Values Builder::time_distributed(const Layer& layer, const Call& call, 
 
 Builder::Values Builder::bidirectional(const Layer& layer, const Call& call, const Values& operands,
                                        const Scope& scope) {
-  Layer forward = describe_layer(member(*layer.config, "layer"));
+  Layer forward = without_cell(describe_layer(member(*layer.config, "layer")));
   Layer backward = forward;
   if (member(*layer.config, "backward_layer").is_object()) {
-    backward = describe_layer(member(*layer.config, "backward_layer"));
+    backward = without_cell(describe_layer(member(*layer.config, "backward_layer")));
   } else {
     Json& config = made_.emplace_back(*forward.config);
     config["go_backwards"] = !truth(config, "go_backwards");
@@ -203,9 +222,9 @@ Builder::Values Builder::bidirectional(const Layer& layer, const Call& call, con
   ahead.insert(ahead.end(), operands.begin() + 1, operands.begin() + 1 + half);
   behind.insert(behind.end(), operands.begin() + 1 + half, operands.end());
   const Values f = leaf(forward, each, ahead, weights_.part(scope, "forward_layer"), 1 + states);
-  // Keras turns the backward sequence round again.
+  // Keras turns the sequence of the backward layer round, whichever way that went.
   const Values b =
-      leaf(backward, each, behind, weights_.part(scope, "backward_layer"), 1 + states, {{"keep_order", 1}});
+      leaf(backward, each, behind, weights_.part(scope, "backward_layer"), 1 + states, {{"turn_round", 1}});
   const Json& mode = member(*layer.config, "merge_mode");
   Values results;
   if (mode.is_null()) {

@@ -38,6 +38,8 @@ class Builder {
               sdk::Attributes more = {});
   Values time_distributed(const Layer& layer, const Call& call, const Values& operands, const Scope& scope);
   Values bidirectional(const Layer& layer, const Call& call, const Values& operands, const Scope& scope);
+  /// RNN(LSTMCell) as LSTM.
+  Layer without_cell(const Layer& layer);
   Values weights(const Layer& layer, const Scope& scope);
   sdk::Value weight(const std::string& path);
   Values node(const std::string& name, const std::string& package, const std::string& op, std::size_t results,

@@ -139,6 +139,20 @@ void put_in_order(Model& m) {
   if (m.order.size() != calls.size()) damaged("its layers need one another in a circle");
 }
 
+// Keras 2 counts the making of a nested model as its first call. All calls are used, so then none is numbered 0.
+void count_calls_from_zero(Model& m) {
+  const auto each = [&](const auto& f) {
+    for (Layer& l : m.layers)
+      for (Call& c : l.calls) std::ranges::for_each(c.operands, f);
+    std::ranges::for_each(m.outputs, f);
+  };
+  std::vector<bool> first(m.layers.size(), false);
+  each([&](const Tensor& t) { first[t.layer] = first[t.layer] || t.call == 0; });
+  each([&](Tensor& t) {
+    if (is_model(m.layers[t.layer]) && !first[t.layer]) --t.call;
+  });
+}
+
 std::string class_of(const Json& serialized) { return text_member(serialized, "class_name", "a layer"); }
 
 Layer input_layer(const Json& config) {
@@ -180,9 +194,10 @@ Model functional(const Json& config) {
         m.layers[i].calls.push_back(n.is_object() ? keras3_call(n, names) : keras2_call(n, names));
     if (m.layers[i].calls.empty() && m.layers[i].class_name == "InputLayer") m.layers[i].calls.emplace_back();
   }
-  put_in_order(m);
   m.inputs = ports(member(config, "input_layers"), names);
   m.outputs = ports(member(config, "output_layers"), names);
+  count_calls_from_zero(m);
+  put_in_order(m);
   for (const auto* list : {&m.inputs, &m.outputs})
     for (const Tensor& t : *list)
       if (t.call >= m.layers[t.layer].calls.size())

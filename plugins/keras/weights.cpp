@@ -58,7 +58,10 @@ Scope Weights::layer(const Scope& model, const std::string& name, const std::str
 }
 
 Scope Weights::part(const Scope& layer, const std::string& name) const {
-  if (!by_name_) return {layer.group + "/" + name, {}};
+  if (!by_name_) {  // Keras 2.14 stores private ones under their own names
+    const std::string inner = layer.group + "/_" + name;
+    return {file_.has_group(inner) ? inner : layer.group + "/" + name, {}};
+  }
   Scope inner = layer;
   if (name == "forward_layer") inner.parts.emplace_back("forward*");
   if (name == "backward_layer") inner.parts.emplace_back("backward*");

@@ -88,9 +88,12 @@ Value relu(const Emit& emit, const Value& x, const Quantizer& q) {
     decline_if(slope < 0 || std::exp2(std::round(std::log2(slope))) != slope, "quantized_relu with the negative slope ",
                slope, ", which is no power of two");
     const double mi = std::exp2(q.number("integer", 0));
-    const Value leaky = emit.op("LeakyRelu", {x}, {{"alpha", static_cast<float>(slope)}});
-    y = emit_uniform(emit, emit.maximum(leaky, -slope * mi),
-                     {steps(emit, x, q, b - 1), b, true, false, rounding(emit)});
+    // The bound is a multiple of the step, or less than one.
+    const bool on_grid = slope * std::exp2(b - 1) >= 1;
+    Value leaky = emit.op("LeakyRelu", {x}, {{"alpha", static_cast<float>(slope)}});
+    if (on_grid) leaky = emit.maximum(leaky, -slope * mi);
+    y = emit_uniform(emit, leaky, {steps(emit, x, q, b - 1), b, true, false, rounding(emit)});
+    if (!on_grid) y = emit.maximum(y, -slope * mi);
   }
   // By default the bits alone bound it.
   if (q.has("relu_upper_bound") && !q.has("is_quantized_clip"))
@@ -104,7 +107,9 @@ Value relu(const Emit& emit, const Value& x, const Quantizer& q) {
 Value tanh(const Emit& emit, const Value& x, const Quantizer& q) {
   const double b = q.number("bits", 8);
   const Value p = q.flag("use_real_tanh", false) ? emit.op("Tanh", {x}) : twice_less_one(emit, hard_sigmoid(emit, x));
-  return rounded(emit, p, std::exp2(1 - b), b, true, q.flag("symmetric", false));
+  const bool symmetric = q.flag("symmetric", false);
+  if (b > 1) return rounded(emit, p, std::exp2(1 - b), b, true, symmetric);
+  return clip(emit, rounded(emit, p, 1, 2, true, true), symmetric ? 0 : -1, 0);  // one bit: -1 and 0
 }
 
 Value sigmoid(const Emit& emit, const Value& x, const Quantizer& q) {

@@ -129,6 +129,15 @@ QuantizedWeight bits(const Quantizer& q, const Floats& w, const sdk::Dims& dims)
   return out;
 }
 
+// Quant clamps what is negative.
+QuantizedWeight relu(const Quantizer& q, const Floats&, const sdk::Dims&) {
+  const bool plain = q.number("negative_slope", 0) == 0 && !q.flag("use_sigmoid", false) &&
+                     (!q.has("relu_upper_bound") || q.flag("is_quantized_clip", true));
+  if (!plain) return {};
+  const double b = q.number("bits", 8);
+  return {Form::quant, {}, {static_cast<float>(std::exp2(q.number("integer", 0) - b))}, b, false, false};
+}
+
 // ---- quantized_linear ----
 
 QuantizedWeight linear(const Quantizer& q, const Floats& w, const sdk::Dims& dims) {
@@ -256,8 +265,9 @@ QuantizedWeight po2(const Quantizer& q, const Floats& w, const sdk::Dims&) {
 
 using Function = QuantizedWeight (*)(const Quantizer&, const Floats&, const sdk::Dims&);
 const std::map<std::string, Function, std::less<>> kFunctions = {
-    {"quantized_bits", bits}, {"quantized_linear", linear},  {"ternary", ternary},   {"stochastic_ternary", ternary},
-    {"binary", binary},       {"stochastic_binary", binary}, {"quantized_po2", po2}, {"quantized_relu_po2", po2}};
+    {"quantized_bits", bits},      {"quantized_linear", linear},    {"quantized_relu", relu},
+    {"ternary", ternary},          {"stochastic_ternary", ternary}, {"binary", binary},
+    {"stochastic_binary", binary}, {"quantized_po2", po2},          {"quantized_relu_po2", po2}};
 
 }  // namespace
 

@@ -61,7 +61,7 @@ Results folded(const Node& node, const Emit& emit, const Row& row) {
 }
 GANTRY_TABLE(qkeras, kRows, folded, to(qkeras))
 
-// i = Qg(gamma) / sqrt(Qv(variance) + epsilon); y = x i + (Qb(beta) - Qm(mean) i)
+// i = Qi(Qg(gamma) / sqrt(Qv(variance) + epsilon)); y = x i + (Qb(beta) - Qm(mean) i)
 GANTRY_CONVERT(qkeras, "QBatchNormalization", to(onnx)) {
   std::size_t next = operand_count(node);
   const Value x = node.in(0);
@@ -80,10 +80,10 @@ GANTRY_CONVERT(qkeras, "QBatchNormalization", to(onnx)) {
   const auto epsilon =
       node.attribute_kind("epsilon") == GANTRY_ATTR_FLOAT ? static_cast<float>(node.attr<double>("epsilon")) : 1e-3F;
   Floats inv(n), shift(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    inv[i] = 1.0F / std::sqrt(variance[i] + epsilon) * gamma[i];
-    shift[i] = beta[i] - mean[i] * inv[i];
-  }
+  for (std::size_t i = 0; i < n; ++i) inv[i] = 1.0F / std::sqrt(variance[i] + epsilon) * gamma[i];
+  if (const auto q = quantizer_in(node, "inverse_quantizer"))
+    inv = quantized_values(*q, inv, {static_cast<std::int64_t>(n)});
+  for (std::size_t i = 0; i < n; ++i) shift[i] = beta[i] - mean[i] * inv[i];
   const int rank = x.rank();
   std::int64_t axis = -1;
   if (node.attribute_kind("axis") == GANTRY_ATTR_INTS) {

@@ -90,7 +90,7 @@ class Layer {
       step(emit_.op("Gather", {x, emit_.scalar(DType::int64, static_cast<double>(t))}, {{"axis", 1}}));
       all.push_back(h_);
     }
-    if (backwards && node_.has_attr("keep_order")) std::ranges::reverse(all);
+    if (node_.has_attr("turn_round")) std::ranges::reverse(all);
     std::vector<Value> results{flag("return_sequences") ? sequence(all, batch) : h_};
     for (std::size_t i = 1; i < node_.out_count(); ++i) {
       decline_if(i > (row_.op == "QLSTM" ? 2U : 1U), "result ", i, " of ", row_.op);

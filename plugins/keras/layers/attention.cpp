@@ -1,4 +1,4 @@
-// MultiHeadAttention without masks:
+// MultiHeadAttention without masks, or with the causal one:
 //   softmax((x Wq + bq) / sqrt(key_dim) (k Wk + bk)^T) (v Wv + bv) Wo + bo, in heads of [.., heads, key_dim].
 #include <cmath>
 
@@ -12,12 +12,13 @@ namespace {
 /// Query, value and key: positional, or by keyword.
 struct Tensors {
   Value query, value, key;
+  bool scores = false, causal = false;
 };
 
 Tensors tensors(const Node& node) {
   const auto n = static_cast<std::size_t>(integer(node, "operand_count", 1));
   const auto keywords = node.attr<std::vector<std::string>>("keywords", {});
-  decline_if(n < 2 || n > node.in_count() || keywords.size() >= n, "it is called with ", n, " tensors");
+  decline_if(n < 2 || n > node.in_count() || keywords.size() > n, "it is called with ", n, " tensors");
   const std::size_t positional = n - keywords.size();
   Tensors t;
   Value* const in_order[] = {&t.query, &t.value, &t.key};
@@ -39,8 +40,11 @@ Tensors tensors(const Node& node) {
   if (node.has_attr("call")) {
     const Json call = parse_json(node.attr<std::string>("call"), "call");
     for (const auto& [name, value] : call.items())
-      decline_if(name != "training" && !(value.is_boolean() && !value.get<bool>()) && !value.is_null(),
+      decline_if(name != "training" && name != "return_attention_scores" && name != "use_causal_mask" &&
+                     !(value.is_boolean() && !value.get<bool>()) && !value.is_null(),
                  "it is called with ", name);
+    const auto truth = [&](const char* name) { return member(call, name).is_boolean() && call[name].get<bool>(); };
+    t.scores = truth("return_attention_scores"), t.causal = truth("use_causal_mask");
   }
   return t;
 }
@@ -55,10 +59,21 @@ Value heads(const Emit& emit, const Value& x, const Value& kernel, const Value& 
   return emit.transpose(reshape_rows(emit, y, {steps, k[1], k[2]}), {0, 2, 1, 3});
 }
 
+// 0 where step t may see step s, s <= t, else what makes exp vanish.
+Value causal_mask(const Emit& emit, std::int64_t steps, std::int64_t seen) {
+  decline_if(steps < 1 || seen < 1 || steps > (1 << 24) / seen, "a causal mask of unknown size");
+  std::vector<float> mask;
+  for (std::int64_t t = 0; t < steps; ++t)
+    for (std::int64_t s = 0; s < seen; ++s) mask.push_back(s <= t ? 0.0F : -1e9F);
+  return emit.constant({steps, seen}, mask);
+}
+
 GANTRY_CONVERT(keras, "MultiHeadAttention", to(onnx)) {
   const Tensors t = tensors(node);
-  decline_if(node.out_count() > 1, "it returns attention scores");
-  decline_if(node.has_attr("attention_axes"), "attention over given axes");
+  decline_if(node.out_count() > (t.scores ? 2U : 1U), "it has ", node.out_count(), " results");
+  // Keras 2 stores what it found out: the only axis of a tensor of rank 3.
+  decline_if(node.has_attr("attention_axes") && axes_in(node, "attention_axes", t.query.rank()) != Dims{1},
+             "attention over given axes");
   const bool bias = integer(node, "use_bias", 1) != 0;
   const std::size_t each = bias ? 2 : 1;
   const auto part = [&](std::size_t i) {
@@ -70,14 +85,18 @@ GANTRY_CONVERT(keras, "MultiHeadAttention", to(onnx)) {
   const auto [wo, bo] = part(3);
   const Value q = emit.mul(heads(emit, t.query, wq, bq), 1.0 / std::sqrt(static_cast<double>(wq.dim(2))));
   const Value k = heads(emit, t.key, wk, bk), v = heads(emit, t.value, wv, bv);
-  const Value scores = emit.op("MatMul", {q, emit.transpose(k, {0, 1, 3, 2})});
-  const Value mixed = emit.op("MatMul", {emit.op("Softmax", {scores}, {{"axis", -1}}), v});
+  Value scores = emit.op("MatMul", {q, emit.transpose(k, {0, 1, 3, 2})});
+  if (t.causal) scores = emit.add(scores, causal_mask(emit, t.query.dim(1), t.value.dim(1)));
+  scores = emit.op("Softmax", {scores}, {{"axis", -1}});
+  const Value mixed = emit.op("MatMul", {scores, v});
   const Dims o = wo.static_dims();  // [heads, k, d]
   decline_if(o.size() != 3, "an output of shape ", text(o));
   const std::int64_t steps = t.query.dim(1) < 0 ? -1 : t.query.dim(1);
   const Value joined = reshape_rows(emit, emit.transpose(mixed, {0, 2, 1, 3}), {steps, o[0] * o[1]});
   const Value y = emit.op("MatMul", {joined, emit.reshape(wo, {o[0] * o[1], o[2]})});
-  return bias ? emit.add(y, bo) : y;
+  std::vector<Value> results{bias ? emit.add(y, bo) : y};
+  if (node.out_count() > 1) results.push_back(scores);
+  return results;
 }
 
 }  // namespace

@@ -117,7 +117,7 @@ Results recurrent(const Node& node, const Emit& emit, const Row& row) {
   if (sequences) {  // [time, 1, batch, units] -> [batch, time, units], in the order of computation
     const Value all = emit.transpose(y[0], {2, 0, 1, 3});
     results[0] = reshape_rows(emit, all, {x.dim(1) < 0 ? -1 : x.dim(1), units});
-    if (backwards && !node.has_attr("keep_order"))
+    if (backwards != node.has_attr("turn_round"))
       results[0] = emit.op("Slice", {results[0], emit.i64({-1}), emit.i64({INT64_MIN}), emit.i64({1}), emit.i64({-1})});
   }
   for (std::size_t i = 1; i < node.out_count(); ++i) {
