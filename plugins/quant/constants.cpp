@@ -71,8 +71,9 @@ QuantizedWeight bits_from_data(const Quantizer& q, const Floats& w, const sdk::D
   const double bits = q.number("bits", 8);
   const float m = static_cast<float>(std::exp2(q.number("integer", 0)));
   const auto most = static_cast<float>(std::exp2(bits - 1) - 1);  // levels on a side
-  decline_if(!q.flag("keep_negative", true), "quantized_bits with alpha 'auto' and keep_negative = False");
-  decline_if(bits < 2, "quantized_bits(1) with alpha 'auto'");
+  // keep_negative has no effect here. One bit leaves no level but zero, which 'auto' divides by.
+  decline_if(bits < 2 && !po2, "quantized_bits(1) with alpha 'auto', which is not a number in QKeras");
+  if (bits < 2) return {Form::quant, Floats(w.size(), 0), {1}, 2, true, true};
   // A vector's scale: the largest of it; the least squares one an element.
   const bool vector = dims.size() < 2;
   Channels c{vector ? 1 : last(dims)};

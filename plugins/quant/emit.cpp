@@ -23,7 +23,7 @@ Value quant_node(const Emit& emit, const Value& x, const Uniform& u) {
 
 // QuantizeLinear rounds x / scale to even and saturates; Clip where the range is less than the type's.
 Value qcdq(const Emit& emit, const Value& x, const Uniform& u) {
-  decline_if(u.bits > 8 || u.bits < 2, "QuantizeLinear has no type of ", u.bits, " bits; use --to qonnx");
+  decline_if(u.bits > 8 || u.bits < 1 + u.is_signed, "QuantizeLinear has no type of ", u.bits, " bits; use --to qonnx");
   decline_if(u.rounding != "ROUND", "QuantizeLinear does not round as ", u.rounding, "; use --to qonnx");
   const DType type = u.is_signed ? DType::int8 : DType::uint8;
   Value scale = u.step;
@@ -43,10 +43,12 @@ Value qcdq(const Emit& emit, const Value& x, const Uniform& u) {
   } else if (scale.rank() > 0) {
     scale = emit.reshape_constant(scale, {});
   }
-  Value y = emit.op("QuantizeLinear", {x, scale, zero}, attributes);
+  // As they were in opset 13: what they got since is not needed, and few runtimes have it.
+  constexpr int kVersion = 13;
+  Value y = emit.make("", "QuantizeLinear", 1, {x, scale, zero}, attributes, {}, kVersion)[0];
   const bool whole = u.bits == 8 && !u.narrow;
   if (!whole) y = emit.op("Clip", {y, emit.scalar(type, lowest(u)), emit.scalar(type, highest(u))});
-  return emit.op("DequantizeLinear", {y, scale, zero}, attributes);
+  return emit.make("", "DequantizeLinear", 1, {y, scale, zero}, attributes, {}, kVersion)[0];
 }
 
 Value floats(const Emit& emit, const Value& x, const Uniform& u) {
