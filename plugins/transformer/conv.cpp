@@ -5,19 +5,6 @@
 namespace transformer {
 namespace {
 
-/// perm from channels-last to channels-first, or back.
-Dims channels_first(int rank) {
-  Dims p{0, rank - 1};
-  for (int i = 1; i < rank - 1; ++i) p.push_back(i);
-  return p;
-}
-Dims channels_last(int rank) {
-  Dims p{0};
-  for (int i = 2; i < rank; ++i) p.push_back(i);
-  p.push_back(1);
-  return p;
-}
-
 /// act(Conv(X, W, B) + Z); X, Z and the result may be channels-last, W never is.
 Results conv(const Node& node, const Emit& emit, bool last) {
   Attributes attributes = attributes_of(node);

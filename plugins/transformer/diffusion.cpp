@@ -10,14 +10,10 @@ namespace {
 Value group_norm(const Node& node, const Emit& emit, const Value& x) {
   const bool last = node.attr("channels_last", 1) != 0;
   const int rank = x.rank();
-  Dims first{0, rank - 1}, back{0};
-  for (int i = 1; i < rank - 1; ++i) first.push_back(i);
-  for (int i = 2; i < rank; ++i) back.push_back(i);
-  back.push_back(1);
-  const Value image = last ? emit.transpose(x, first) : x;
+  const Value image = last ? emit.transpose(x, channels_first(rank)) : x;
   Value y = emit.op("GroupNormalization", {image, widened(emit, node.in(1)), widened(emit, node.in(2))},
                     {{"num_groups", node.attr<std::int64_t>("groups")}, {"epsilon", node.attr("epsilon", 1e-5f)}});
-  if (last) y = emit.transpose(y, back);
+  if (last) y = emit.transpose(y, channels_last(rank));
   const auto activation = node.attr<std::int64_t>("activation", 0);
   decline_if(activation != 0 && activation != 1, "activation = ", activation);
   return activation == 1 ? silu(emit, y) : y;

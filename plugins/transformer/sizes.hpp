@@ -69,4 +69,17 @@ inline Value pick(const Emit& emit, const Value& v, int axis, std::int64_t i) {
   return emit.op("Gather", {v, emit.constant<std::int64_t>({}, {i})}, {{"axis", axis}});
 }
 
+/// perm from channels-last to channels-first, and back.
+inline Dims channels_first(int rank) {
+  Dims p{0, rank - 1};
+  for (int i = 1; i < rank - 1; ++i) p.push_back(i);
+  return p;
+}
+inline Dims channels_last(int rank) {
+  Dims p{0};
+  for (int i = 2; i < rank; ++i) p.push_back(i);
+  p.push_back(1);
+  return p;
+}
+
 }  // namespace transformer

@@ -1,11 +1,8 @@
 // Quantized operators of ONNX Runtime (com.microsoft) as what they mean: dequantize, the float operator, quantize.
-// Operators: microsoft/onnxruntime, docs/ContribOperators.md.
-#include "quantization.hpp"
+#include "sizes.hpp"
 
-namespace core_ops {
+namespace transformer {
 namespace {
-
-constexpr Domain kMicrosoft = onnx_domain("com.microsoft");
 
 /// Operands at, at + 1, at + 2: numbers, scale, zero point.
 Value real(const Node& node, const Emit& emit, std::size_t at) {
@@ -42,9 +39,9 @@ Results pool(const Node& node, const Emit& emit, const Row& row) {
   const bool last = node.attr("channels_last", 0) != 0;
   const int rank = node.in(0).rank();
   Value x = real(node, emit, 0);
-  if (last) x = emit.transpose(x, to_channels_first(rank));
+  if (last) x = emit.transpose(x, channels_first(rank));
   Value y = emit.op(row.target, {x}, attributes);
-  if (last) y = emit.transpose(y, to_channels_last(rank));
+  if (last) y = emit.transpose(y, channels_last(rank));
   return quantized(node, emit, y, 3, node.in(0).dtype());
 }
 constexpr Row kPools[] = {{"QLinearAveragePool", "AveragePool"}, {"QLinearGlobalAveragePool", "GlobalAveragePool"}};
@@ -107,33 +104,86 @@ GANTRY_UPGRADE(kMicrosoft, "QLinearConv", since(1)) {
   std::vector<Value> operands = node.ins();
   const bool last = node.attr("channels_last", 0) != 0;
   const int rank = operands[0].rank();
-  if (last) operands[0] = emit.transpose(operands[0], to_channels_first(rank));
+  if (last) operands[0] = emit.transpose(operands[0], channels_first(rank));
   const Value y = emit.op("QLinearConv", operands, attributes);
-  return last ? emit.transpose(y, to_channels_last(rank)) : y;
+  return last ? emit.transpose(y, channels_last(rank)) : y;
 }
 
 namespace {
 
+/// A parameter of each row of a matrix, or of each column, shaped to broadcast against it.
+Value of_rows(const Emit& emit, const Value& p) {
+  if (p.rank() == 0) return p;
+  return p.dim(0) == 1 ? emit.reshape(p, {}) : unsqueeze(emit, p, {1});
+}
+Value of_columns(const Emit& emit, const Value& p) { return p.rank() == 1 && p.dim(0) == 1 ? emit.reshape(p, {}) : p; }
+
+/// Sums of products of integers, in int32; zero points may be absent.
+Value integer_product(const Emit& emit, const Value& a, const Value& a_zero, const Value& b, const Value& b_zero) {
+  return emit.op("MatMulInteger", {a, b, a_zero, b_zero});
+}
+
 /// a_scale * b_scale * sums + bias
 Value scaled_sums(const Emit& emit, const Value& sums, const Value& a_scale, const Value& b_scale, const Value& bias) {
-  const Value scale = emit.mul(row_parameter(emit, a_scale), column_parameter(emit, b_scale));
+  const Value scale = emit.mul(of_rows(emit, a_scale), of_columns(emit, b_scale));
   const Value y = emit.mul(emit.cast(sums, DType::float32), scale);
   return bias ? emit.add(y, bias) : y;
+}
+
+/// An integer operand in int32 without its zero point.
+Value centered(const Emit& emit, const Value& x, const Value& zero) {
+  const Value v = emit.cast(x, DType::int32);
+  return zero ? emit.sub(v, emit.cast(zero, DType::int32)) : v;
 }
 
 }  // namespace
 
 /// A, B, a_scale, b_scale, a_zero_point, b_zero_point, bias
 GANTRY_UPGRADE(kMicrosoft, "MatMulIntegerToFloat", since(1)) {
-  const Value sums = exact_matmul(emit, node.in(0), node.in(4), node.in(1), node.in(5));
+  const Value sums = integer_product(emit, node.in(0), node.in(4), node.in(1), node.in(5));
   return scaled_sums(emit, sums, node.in(2), node.in(3), node.in(6));
 }
 
 /// A (float), B, b_scale, b_zero_point, bias: A is quantized as DynamicQuantizeLinear does it.
 GANTRY_UPGRADE(kMicrosoft, "DynamicQuantizeMatMul", since(1)) {
   const std::vector<Value> a = emit.ops("DynamicQuantizeLinear", 3, {node.in(0)});
-  const Value sums = exact_matmul(emit, a[0], a[2], node.in(1), node.in(3));
+  const Value sums = integer_product(emit, a[0], a[2], node.in(1), node.in(3));
   return scaled_sums(emit, sums, a[1], node.in(2), node.in(4));
 }
 
-}  // namespace core_ops
+/// A, a_scale, a_zero_point, B, b_scale, b_zero_point, C (int32), y_scale, y_zero_point:
+/// alpha * a_scale * b_scale * (A' B' + C), quantized where y_scale is given.
+GANTRY_UPGRADE(kMicrosoft, "QGemm", since(1)) {
+  const auto matrix = [&](std::size_t i, std::string_view flag) {
+    return node.attr<std::int64_t>(flag, 0) != 0 ? emit.transpose(node.in(i), {1, 0}) : node.in(i);
+  };
+  Value sums = integer_product(emit, matrix(0, "transA"), node.in(2), matrix(3, "transB"), node.in(5));
+  if (node.in(6)) sums = emit.add(sums, node.in(6));
+  const Value y = scaled_sums(emit, sums, node.in(1), node.in(4), Value());
+  const float alpha = node.attr("alpha", 1.0f);
+  const Value scaled = alpha == 1 ? y : emit.mul(y, alpha);
+  return node.in(7) ? quantized(node, emit, scaled, 7, node.in(0).dtype()) : Results(scaled);
+}
+
+/// A, A_zero_point, B, B_zero_point
+GANTRY_UPGRADE(kMicrosoft, "MulInteger", since(1)) {
+  return emit.mul(centered(emit, node.in(0), node.in(1)), centered(emit, node.in(2), node.in(3)));
+}
+
+/// Sums in int32, which may wrap: no kernel multiplies matrices of it, so every product is written out.
+GANTRY_UPGRADE(kMicrosoft, "MatMulInteger16", since(1)) {
+  constexpr std::int64_t kMostProducts = 1 << 24;
+  const Value a = emit.cast(node.in(0), DType::int32), b = emit.cast(node.in(1), DType::int32);
+  decline_if(a.rank() < 2 || b.rank() < 2, "a vector");
+  const std::int64_t products = std::max<std::int64_t>(1, a.dim(-2)) * a.dim(-1) * b.dim(-1);
+  decline_if(products > kMostProducts, products, " products of integers");
+  const Value all = emit.mul(unsqueeze(emit, a, {a.rank()}), unsqueeze(emit, b, {b.rank() - 2}));
+  return emit.op("ReduceSum", {all, emit.i64({-2})}, {{"keepdims", 0}});
+}
+
+GANTRY_UPGRADE(kMicrosoft, "ReduceSumInteger", since(1)) {
+  return emit.op("ReduceSum", {emit.cast(node.in(0), DType::int32), emit.i64(node.attr<Dims>("axes"))},
+                 {{"keepdims", node.attr<std::int64_t>("keepdims", 1)}});
+}
+
+}  // namespace transformer
