@@ -68,8 +68,7 @@ Value exact_product(const Emit& emit, const Factor& a, const Factor& b, std::int
   return join(join(whole(x.high, y.high), whole(x.high, y.low)), join(whole(x.low, y.high), whole(x.low, y.low)));
 }
 
-}  // namespace
-
+/// A parameter of each row of a matrix, or of each column, shaped to broadcast against it.
 Value row_parameter(const Emit& emit, const Value& p) {
   if (!p || p.rank() != 1) return p;
   return p.dim(0) == 1 ? emit.reshape(p, {}) : emit.reshape(p, {p.dim(0), 1});
@@ -78,6 +77,7 @@ Value column_parameter(const Emit& emit, const Value& p) {
   return p && p.rank() == 1 && p.dim(0) == 1 ? emit.reshape(p, {}) : p;
 }
 
+/// In terms of ONNX operators: (a - a_zero)(b - b_zero) in int32, always exact.
 Value exact_matmul(const Emit& emit, const Value& a, const Value& a_zero, const Value& b, const Value& b_zero) {
   decline_if(a.rank() < 1 || b.rank() < 1, "a scalar operand");
   const std::int64_t terms = a.dim(-1) >= 0 ? a.dim(-1) : b.dim(b.rank() > 1 ? -2 : -1);
@@ -91,8 +91,6 @@ Value exact_matmul(const Emit& emit, const Value& a, const Value& a_zero, const 
   }
   return exact_product(emit, x, y, terms, [&](const Value& l, const Value& r) { return emit.op("MatMul", {l, r}); });
 }
-
-namespace {
 
 // ---- convolutions ----
 

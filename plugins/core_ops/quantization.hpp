@@ -27,10 +27,4 @@ Value quantize_scaled(const Emit& emit, const Value& x, const Value& zero_point,
 /// An integer value as float32 numbers; a zero point, which may be absent, taken off.
 Value integers_as_float(const Emit& emit, const Value& x, const Value& zero_point);
 
-/// In terms of ONNX operators: (a - a_zero)(b - b_zero) in int32, always exact.
-Value exact_matmul(const Emit& emit, const Value& a, const Value& a_zero, const Value& b, const Value& b_zero);
-/// A parameter of each row of a matrix, or of each column, shaped to broadcast against it.
-Value row_parameter(const Emit& emit, const Value& p);
-Value column_parameter(const Emit& emit, const Value& p);
-
 }  // namespace core_ops
