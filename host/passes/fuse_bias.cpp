@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/passes/channels.hpp"
 #include "host/passes/passes.hpp"
 #include "host/passes/tflite.hpp"
 
@@ -39,30 +40,7 @@ const Host* host_of(const Node& n) {
   return it == kHosts.end() ? nullptr : &*it;
 }
 
-bool no_activation(const Node& n) { return n.attr_or<std::string>("fused_activation_function", "NONE") == "NONE"; }
-
 // ---- the way of the channel axis from the host's result to the arithmetic ----
-
-// Product of dims [first, last), if all are known.
-std::optional<std::int64_t> product(const std::vector<Dim>& dims, std::size_t first, std::size_t last) {
-  std::vector<std::int64_t> sizes;
-  for (std::size_t i = first; i < last; ++i) sizes.push_back(dims[i].size);
-  return element_count(sizes);
-}
-
-// The axis of `to` that holds exactly the elements' coordinate that `axis` of `from` holds, after a RESHAPE: it has the
-// same size, and as many elements before it or behind it. Axes of size 1 are not told apart.
-std::optional<std::size_t> axis_after_reshape(const Type& from, std::size_t axis, const Type& to) {
-  if (!from.ranked || !to.ranked || from.dims[axis].size <= 1) return std::nullopt;
-  const auto ahead = product(from.dims, 0, axis);
-  const auto behind = product(from.dims, axis + 1, from.rank());
-  for (std::size_t i = 0; i < to.rank(); ++i) {
-    if (to.dims[i].size != from.dims[axis].size) continue;
-    if (ahead && product(to.dims, 0, i) == ahead) return i;
-    if (behind && product(to.dims, i + 1, to.rank()) == behind) return i;
-  }
-  return std::nullopt;
-}
 
 struct Found {
   NodeId host;
@@ -101,39 +79,6 @@ std::optional<Found> find_host(const Graph& g, ValueId v, NodeId user) {
   return Found{user, axis};
 }
 
-// ---- the constant ----
-
-// The operand c as one number a channel, where it broadcasts to x along `axis` alone and does not enlarge x.
-std::optional<std::vector<float>> along_channel(const Graph& g, ValueId c, const Type& x, std::size_t axis) {
-  if (!x.ranked || !x.dims[axis].known()) return std::nullopt;
-  const std::int64_t channels = x.dims[axis].size;
-  auto values = constant_floats(g, c, channels);
-  if (!values) return std::nullopt;
-  const std::vector<std::int64_t>& dims = g.value(c).constant.dims();
-  if (dims.size() > x.rank()) return std::nullopt;
-  const std::size_t shift = x.rank() - dims.size();
-  for (std::size_t i = 0; i < dims.size(); ++i) {
-    if (dims[i] != 1 && i + shift != axis) return std::nullopt;
-  }
-  if (values->size() == 1) values->resize(static_cast<std::size_t>(channels), values->front());
-  if (static_cast<std::int64_t>(values->size()) != channels) return std::nullopt;
-  return values;
-}
-
-struct Arithmetic {
-  ValueId x, c;
-};
-
-// ADD and MUL with the constant on either side; SUB and DIV with the constant second.
-std::optional<Arithmetic> arithmetic_of(const Graph& g, const Node& n) {
-  const bool commutes = is_tflite(n, "ADD") || is_tflite(n, "MUL");
-  if (!commutes && !is_tflite(n, "SUB") && !is_tflite(n, "DIV")) return std::nullopt;
-  if (!n.input(0) || !n.input(1)) return std::nullopt;
-  if (g.value(n.input(1)).is_constant()) return Arithmetic{n.input(0), n.input(1)};
-  if (commutes && g.value(n.input(0)).is_constant()) return Arithmetic{n.input(1), n.input(0)};
-  return std::nullopt;
-}
-
 // ---- the change ----
 
 // The constant bias of a host, zeros if it has none; nullopt if it is computed.
@@ -169,10 +114,6 @@ bool scale_weights(Graph& g, NodeId host, const Host& kind, const std::vector<fl
   g.set_operand(host, kind.weights, ValueId{});
   g.set_operand(host, kind.weights, succeed_constant(g, *std::move(scaled), weights));
   return true;
-}
-
-bool finite(const std::vector<float>& v) {
-  return std::all_of(v.begin(), v.end(), [](float x) { return std::isfinite(x); });
 }
 
 void fuse(Graph& g, NodeId n) {

@@ -14,6 +14,9 @@ Status convert(PassContext& c);    // every node to the target dialect
 Status cancel_casts(PassContext& c);       // CAST and BITCAST of a CAST or BITCAST, where one of them or none does
 Status cancel_transposes(PassContext& c);  // TRANSPOSE and RESHAPE that compose, vanish, or meet a constant
 Status fuse_bias(PassContext& c);          // ADD, SUB, MUL, DIV of a constant along the channel, into bias and weights
+Status fuse_input(PassContext& c);         // the same along input channels, into weights and bias of FULLY_CONNECTED
+Status fuse_scale(PassContext& c);         // a number that multiplies some output channels, into their weights
+Status fuse_center(PassContext& c);        // means that are taken away, out of the weights that make the values
 Status fuse_pad(PassContext& c);           // PAD before a VALID convolution or pool that is SAME
 Status fuse_activation(PassContext& c);    // RELU... into fused_activation_function
 Status cse(PassContext& c);                // any dialect: equal nodes and equal constants become one

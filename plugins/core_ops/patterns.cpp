@@ -59,6 +59,23 @@ bool fold_batch_norm(const Node& bn, const Emit& emit, std::string_view op, std:
   return true;
 }
 
+/// The one node that reads `v`, which is no output.
+std::optional<Node> sole_user(const Value& v) {
+  if (!v || v.use_count() != 1 || v.is_output()) return std::nullopt;
+  return v.users()[0];
+}
+
+/// The operand of a node of two besides `v`, where it is another value.
+Value beside(const Node& n, const Value& v) {
+  if (n.in_count() != 2) return Value();
+  return n.in(0) == v ? n.in(1) : n.in(0);
+}
+
+bool is_number(const Value& v, double number) {
+  return v && v.constant() && v.is_static() && v.elements() == 1 &&
+         std::fabs(v.read<double>()[0] - number) <= 1e-6 * std::fabs(number);
+}
+
 }  // namespace
 
 GANTRY_PATTERN("conv_batch_norm", onnx, "BatchNormalization", also("Conv")) {
@@ -104,6 +121,32 @@ GANTRY_PATTERN("hard_swish", onnx, "Mul", also("HardSigmoid")) {
     return true;
   }
   return false;
+}
+
+/// x * clip(x + 3, 0, 6) / 6, in any order of factors, is HardSwish.
+GANTRY_PATTERN("hard_swish_clip", onnx, "Clip", also("Add", "Mul")) {
+  if (node.in(0).dtype() != DType::float32 || !is_number(node.in(1), 0) || !is_number(node.in(2), 6)) return false;
+  const auto add = node.in(0).producer();
+  if (!add || !add->is("Add")) return false;
+  const Value x = is_number(add->in(1), 3) ? add->in(0) : is_number(add->in(0), 3) ? add->in(1) : Value();
+  Value v = node.out();
+  bool times_x = false, sixth = false;
+  for (int i = 0; x && i < 2; ++i) {
+    const auto user = sole_user(v);
+    if (!user) return false;
+    const Value other = beside(*user, v);
+    if (user->is("Mul") && other == x && !times_x)
+      times_x = true;
+    else if (!sixth && ((user->is("Mul") && is_number(other, 1.0 / 6)) ||
+                        (user->is("Div") && user->in(0) == v && is_number(other, 6))))
+      sixth = true;
+    else
+      return false;
+    v = user->out();
+  }
+  if (!times_x || !sixth || !x.ranked() || !v.ranked() || x.dims() != v.dims()) return false;
+  emit.replace(v, emit.op("HardSwish", {x}));
+  return true;
 }
 
 }  // namespace core_ops

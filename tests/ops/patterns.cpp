@@ -1,0 +1,250 @@
+// Patterns of the transformer plugin and of core_ops: the numbers are right, and what is not the pattern stays.
+#include <algorithm>
+#include <filesystem>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include "host/pipeline.hpp"
+#include "tests/ops/table.hpp"
+
+namespace gantry::test {
+namespace {
+
+using Counts = std::map<std::string, std::size_t>;
+
+struct Matched {
+  std::string inputs, weights, nodes;
+  Counts counts;  // of operators in what it becomes
+  int opset = 17;
+};
+
+std::size_t count(const Counts& ops, const std::string& op) { return ops.contains(op) ? ops.at(op) : 0; }
+
+void expect_counts(const std::vector<Matched>& cases) {
+  for (const Matched& c : cases) {
+    SCOPED_TRACE(c.inputs + " " + c.weights + ": " + c.nodes);
+    const Row row{c.opset, c.inputs, c.weights, c.nodes};
+    const Counts ops = converted_operators(row);
+    for (const auto& [op, n] : c.counts) EXPECT_EQ(count(ops, op), n) << op;
+    expect_equal({row});
+  }
+}
+
+std::string number(const std::string& name, const std::string& value) {
+  return name + " = Constant<value_float = " + value + ">() ";
+}
+
+const std::string kErfNumbers = number("r", "1.41421356") + number("i", "0.70710678") + number("one", "1.0") +
+                                number("half", "0.5") + number("two", "2.0");
+const std::string kTanhNumbers = number("k", "0.79788456") + number("c", "0.044715") + number("one", "1.0") +
+                                 number("half", "0.5") + number("three", "3.0") + number("kc", "0.035677408");
+const std::string kX = "float[2,3,8] x";
+
+TEST(Patterns, GeluByErf) {
+  std::vector<Matched> cases;
+  for (const char* nodes : {
+           "a = Div(x, r) e = Erf(a) s = Add(e, one) m = Mul(x, s) y = Mul(m, half)",
+           "a = Mul(x, i) e = Erf(a) s = Add(one, e) h = Mul(half, x) y = Mul(h, s)",
+           "a = Mul(i, x) e = Erf(a) s = Add(one, e) g = Mul(s, half) y = Mul(g, x)",
+           "a = Mul(i, x) e = Erf(a) s = Add(one, e) m = Mul(s, x) y = Div(m, two)",
+           "a = Mul(i, x) e = Erf(a) g = Mul(e, half) s = Add(g, half) y = Mul(x, s)",
+           "a = Div(x, r) e = Erf(a) s = Add(e, one) h = Div(x, two) y = Mul(s, h)",
+       })
+    cases.push_back({kX, "", kErfNumbers + nodes, {{"GELU", 1}, {"MUL", 0}, {"ADD", 0}}});
+  cases.push_back({"float[N,3] x",
+                   "",
+                   kErfNumbers + "a = Div(x, r) e = Erf(a) s = Add(e, one) m = Mul(x, s) y = Mul(m, half)",
+                   {{"GELU", 1}}});
+  expect_counts(cases);
+}
+
+TEST(Patterns, NotQuiteGeluByErf) {
+  const std::string wrong = kErfNumbers + number("w", "1.5") + number("u", "0.4");
+  std::vector<Matched> cases;
+  for (const char* nodes : {
+           "a = Div(x, w) e = Erf(a) s = Add(e, one) m = Mul(x, s) y = Mul(m, half)",
+           "a = Div(x, r) e = Erf(a) s = Add(e, two) m = Mul(x, s) y = Mul(m, half)",
+           "a = Div(x, r) e = Erf(a) s = Add(e, one) m = Mul(x, s) y = Mul(m, u)",
+           "a = Div(x, r) e = Erf(a) s = Sub(e, one) m = Mul(x, s) y = Mul(m, half)",
+           "z = Tanh(x) a = Div(x, r) e = Erf(a) s = Add(e, one) m = Mul(z, s) y = Mul(m, half)",
+           "a = Div(x, r) e = Erf(a) s = Add(e, one) m = Mul(x, s) h = Mul(m, half) y = Add(h, s)",
+           "a = Div(x, r) e = Erf(a) s = Add(e, one) m = Mul(x, s) h = Mul(m, half) y = Add(h, e)",
+           "a = Div(x, r) e = Erf(a) s = Add(e, one) m = Mul(s, s) y = Mul(m, half)",
+           "a = Div(x, r) e = Erf(a) s = Add(e, one) m = Mul(x, s) n = Mul(m, x) y = Mul(n, half)",
+       })
+    cases.push_back({kX, "", wrong + nodes, {{"GELU", 0}}});
+  cases.push_back({"float[3,8] x, float[2,3,8] z",
+                   "",
+                   kErfNumbers + "a = Div(x, r) e = Erf(a) s = Add(e, one) m = Mul(z, s) y = Mul(m, half)",
+                   {{"GELU", 0}}});
+  expect_counts(cases);
+}
+
+TEST(Patterns, GeluByTanh) {
+  std::vector<Matched> cases;
+  for (const char* inner : {
+           "p = Pow(x, three) q = Mul(p, c) a = Add(x, q) t = Mul(a, k)",
+           "p = Mul(x, x) p3 = Mul(x, p) q = Mul(c, p3) a = Add(q, x) t = Mul(k, a)",
+           "p = Mul(x, x) q = Mul(c, p) a = Add(one, q) b = Mul(x, k) t = Mul(a, b)",
+           "p = Pow(x, three) q = Mul(p, kc) b = Mul(x, k) t = Add(b, q)",
+       })
+    for (const char* outer : {"h = Tanh(t) s = Add(h, one) m = Mul(x, s) y = Mul(m, half)",
+                              "h = Tanh(t) s = Add(one, h) g = Mul(half, x) y = Mul(g, s)"})
+      cases.push_back({kX, "", kTanhNumbers + inner + " " + outer, {{"GELU", 1}, {"TANH", 0}, {"MUL", 0}}});
+  const std::string wrong = kTanhNumbers + number("d", "0.04") + number("four", "4.0");
+  for (const char* inner : {"p = Pow(x, three) q = Mul(p, d) a = Add(x, q) t = Mul(a, k)",
+                            "p = Pow(x, four) q = Mul(p, c) a = Add(x, q) t = Mul(a, k)",
+                            "p = Pow(x, three) q = Mul(p, c) a = Sub(x, q) t = Mul(a, k)",
+                            "p = Pow(x, three) q = Mul(p, c) b = Add(x, q) a = Add(b, one) t = Mul(a, k)"})
+    cases.push_back({kX,
+                     "",
+                     wrong + inner + " h = Tanh(t) s = Add(h, one) m = Mul(x, s) y = Mul(m, half)",
+                     {{"GELU", 0}, {"TANH", 1}}});
+  expect_counts(cases);
+}
+
+TEST(Patterns, SiluAndHardSwish) {
+  const std::string numbers = number("one", "1.0") + number("three", "3.0") + number("zero", "0.0") +
+                              number("six", "6.0") + number("sixth", "0.16666667") + number("five", "5.0");
+  expect_counts({
+      {kX, "", numbers + "n = Neg(x) e = Exp(n) s = Add(e, one) y = Div(x, s)", {{"LOGISTIC", 1}, {"EXP", 0}}},
+      {kX, "", numbers + "e = Exp(x) s = Add(e, one) y = Div(x, s)", {{"LOGISTIC", 0}, {"EXP", 1}}},
+      {kX, "", numbers + "n = Neg(x) e = Exp(n) s = Add(e, one) t = Div(x, s) y = Add(t, e)", {{"LOGISTIC", 0}}},
+      {kX, "", numbers + "a = Add(x, three) c = Clip(a, zero, six) m = Mul(x, c) y = Div(m, six)", {{"HARD_SWISH", 1}}},
+      {kX,
+       "",
+       numbers + "a = Add(x, three) c = Clip(a, zero, six) d = Mul(c, sixth) y = Mul(d, x)",
+       {{"HARD_SWISH", 1}}},
+      {kX,
+       "",
+       numbers + "a = Add(x, three) c = Clip(a, zero, five) m = Mul(x, c) y = Div(m, six)",
+       {{"HARD_SWISH", 0}}},
+      {kX, "", numbers + "a = Add(x, one) c = Clip(a, zero, six) m = Mul(x, c) y = Div(m, six)", {{"HARD_SWISH", 0}}},
+      {kX,
+       "",
+       numbers + "a = Add(x, three) c = Clip(a, zero, six) m = Mul(x, c) y = Div(m, five)",
+       {{"HARD_SWISH", 0}}},
+  });
+}
+
+TEST(Patterns, LayerNormalizationBeforeMatMul) {
+  const std::string w = "s=8 b=8 w=8,4 v=8,4 c=4";
+  expect_counts({
+      {kX,
+       w,
+       "n = LayerNormalization(x, s, b) y = MatMul(n, w)",
+       {{"MEAN", 1}, {"SUB", 1}, {"MUL", 2}, {"FULLY_CONNECTED", 2}, {"RSQRT", 1}, {"ADD", 0}}},
+      {kX, w, "n = LayerNormalization(x, s, b) p = MatMul(n, w) q = MatMul(n, v) y = Add(p, q)", {{"MUL", 2}}},
+      {kX,
+       w,
+       "n = LayerNormalization(x, s, b) p = MatMul(n, w) q = ReduceMax<axes = [0, 1, 2]>(n) y = Add(p, q)",
+       {{"MUL", 3}},
+       17},
+      {kX, "s=3,8 b=3,8", "y = LayerNormalization<axis = 1>(x, s, b)", {{"MEAN", 2}}},
+      {kX,
+       "s=8 b=8 w=8,8",
+       "m = MatMul(x, w) n = LayerNormalization<epsilon = 0.1>(m, s, b) y = MatMul(n, w)",
+       {{"MEAN", 0}}},
+      {kX, "s=8", "y = RMSNormalization<epsilon = 0.01>(x, s)", {{"MEAN", 0}, {"FULLY_CONNECTED", 1}, {"MUL", 3}}, 23},
+      {"float[A,B,8] x", "s=8 b=8 w=8,4", "n = LayerNormalization(x, s, b) y = MatMul(n, w)", {{"FULLY_CONNECTED", 2}}},
+  });
+}
+
+TEST(Patterns, Parts) {
+  const std::string ints =
+      "i0 = Constant<value_int = 0>() i1 = Constant<value_int = 1>() i2 = Constant<value_int = 2>() "
+      "m1 = Constant<value_int = -1>() ";
+  const auto cut = [](const std::string& name, const std::string& of, const std::string& from, const std::string& to,
+                      const std::string& axis) {
+    const auto list = [&](const std::string& suffix, const std::string& v) {
+      return name + suffix + " = Constant<value_ints = [" + v + "]>() ";
+    };
+    return list("s", from) + list("e", to) + list("a", axis) + name + " = Slice(" + of + ", " + name + "s, " + name +
+           "e, " + name + "a) ";
+  };
+  expect_counts({
+      {"float[3,2,4] x",
+       "",
+       ints + "a = Gather<axis = 0>(x, i0) b = Gather<axis = 0>(x, i1) c = Gather<axis = 0>(x, m1) d = Sub(a, b) y = "
+              "Mul(d, c)",
+       {{"SPLIT", 1}, {"GATHER", 0}}},
+      {"float[3,2,4] x",
+       "",
+       ints + "a = Gather<axis = 0>(x, i0) b = Gather<axis = 0>(x, i1) c = Gather<axis = 1>(x, i1) d = Sub(a, b) y = "
+              "Mul(d, a)",
+       {{"SPLIT", 0}}},
+      {"float[2,5,4] x",
+       "",
+       cut("a", "x", "3", "9", "1") + cut("b", "x", "0", "3", "1") + "y = Concat<axis = 1>(a, b)",
+       {{"GATHER", 1}, {"CONCATENATION", 0}}},
+      {"float[2,5,4] x",
+       "",
+       cut("a", "x", "3", "9", "1") + cut("b", "x", "0", "2", "1") + "y = Concat<axis = 1>(a, b)",
+       {{"GATHER", 0}}},
+      {"float[2,4,4] x",
+       "",
+       cut("a", "x", "3", "9", "1") + cut("b", "x", "0", "3", "1") + "y = Concat<axis = 0>(b, b)",
+       {{"GATHER", 0}}},
+      {"float[2,6,6] x",
+       "",
+       cut("a", "x", "1", "5", "1") + cut("b", "a", "-3", "9", "2") + "y = Neg(b)",
+       {{"SLICE", 1}}},
+      {"float[2,6,6] x",
+       "",
+       cut("a", "x", "1", "5", "1") + cut("b", "a", "1", "9", "1") + "y = Neg(b)",
+       {{"SLICE", 2}}},
+  });
+}
+
+/// One transformer block, batch first or sequence first, with all that the patterns know.
+std::string block(bool sequence_first) {
+  const std::string heads = sequence_first ? "[5, 8, 4]" : "[2, 5, 4, 4]",
+                    perm = sequence_first ? "[1, 0, 2]" : "[0, 2, 1, 3]",
+                    joined = sequence_first ? "[5, 2, 16]" : "[2, 5, 16]",
+                    flip = sequence_first ? "[0, 2, 1]" : "[0, 1, 3, 2]";
+  std::string nodes = kErfNumbers + number("scale", "2.0") + "h = Constant<value_ints = " + heads +
+                      ">() j = Constant<value_ints = " + joined + ">() ";
+  nodes += "n = LayerNormalization(x, g, b) ";
+  for (const std::string p : {"q", "k", "v"})
+    nodes += p + "0 = MatMul(n, w" + p + ") " + p + "1 = Add(" + p + "0, b) " + p + "2 = Reshape(" + p + "1, h) " + p +
+             " = Transpose<perm = " + perm + ">(" + p + "2) ";
+  nodes +=
+      "kt = Transpose<perm = " + flip + ">(k) sc = MatMul(q, kt) sd = Div(sc, scale) p = Softmax(sd) o = MatMul(p, v) ";
+  nodes += "ot = Transpose<perm = " + perm + ">(o) oj = Reshape(ot, j) op = MatMul(oj, wo) z = Add(x, op) ";
+  nodes += "m = LayerNormalization(z, g, b) u = MatMul(m, wu) a = Div(u, r) e = Erf(a) s = Add(e, one) us = Mul(u, s) ";
+  return nodes + "ug = Mul(us, half) d = MatMul(ug, wd) y = Add(z, d)";
+}
+const std::string kBlockWeights = "g=16 b=16 wq=16,16 wk=16,16 wv=16,16 wo=16,16 wu=16,32 wd=32,16";
+
+TEST(Patterns, BothOrdersOfTokens) {
+  const Counts wanted{{"GELU", 1}, {"MUL", 4}, {"BATCH_MATMUL", 2}, {"SOFTMAX", 1}, {"DIV", 0}, {"FULLY_CONNECTED", 8}};
+  expect_counts({{"float[2,5,16] x", kBlockWeights, block(false), wanted},
+                 {"float[5,2,16] x", kBlockWeights, block(true), wanted}});
+}
+
+namespace fs = std::filesystem;
+
+TEST(Patterns, AllOffIsRightToo) {
+  const fs::path folder = fs::temp_directory_path() / ("gantry_patterns_" + std::to_string(getpid()));
+  fs::create_directories(folder);
+  write_model(folder / "m.onnx", {17, "float[2,5,16] x", kBlockWeights, block(false)});
+  PluginSettings settings;
+  for (const char* option : {"gelu", "silu", "norm"})
+    settings["org.gantry.transformer"][option] = {.value = false, .origin = "test"};
+  Report report;
+  const auto plugins =
+      PluginRegistry::discover({.extra = {GANTRY_TEST_PLUGIN_DIR}, .defaults = false}, settings, report);
+  ASSERT_TRUE(plugins.ok());
+  PipelineOptions options;
+  options.disabled_passes = {"fuse_input", "fuse_scale", "fuse_center"};
+  const Status s = convert_file(folder / "m.onnx", folder / "m.tflite", options, **plugins, report);
+  ASSERT_TRUE(s.ok()) << format(s.error());
+  EXPECT_EQ(count(report.target_ops, "GELU"), 0u);
+  EXPECT_EQ(count(report.target_ops, "MEAN"), 4u);
+  expect_same_numbers(folder / "m.onnx", folder / "m.tflite", 1e-4);
+  fs::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace gantry::test
