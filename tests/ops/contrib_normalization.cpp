@@ -33,6 +33,17 @@ TEST(Contrib, SkipNormalization) {
       {17, "float[2,3,8] x, float[2,3,8] s", "g=8 b=8 c=8", "y = com.microsoft.SkipLayerNormalization(x, s, g, b, c)"});
   rows.push_back({17, "float[2,3,8] x", "g=8", "y = SimplifiedLayerNormalization<axis = -1>(x, g)"});
   rows.push_back({17, "float[2,3,8] x", "g=3,8", "y = SimplifiedLayerNormalization<axis = 1, epsilon = 0.01>(x, g)"});
+  // As ONNX Runtime's optimiser writes them, before ONNX had them.
+  for (int opset : {11, 13, 17}) {
+    rows.push_back({opset, "float[2,3,8] x", "g=8 b=8", "y = LayerNormalization<axis = -1>(x, g, b)"});
+    rows.push_back({opset, "float[2,3,8] x", "g=8", "y = SimplifiedLayerNormalization<axis = -1>(x, g)"});
+  }
+  rows.push_back({17, "float[2,3,8] x, float[1,3,8] s", "g=8", "y = com.microsoft.SkipLayerNormalization(x, s, g)"});
+  rows.push_back({17, "float[2,3,8] x, float[3,8] s", "g=8", "y = com.microsoft.SkipLayerNormalization(x, s, g)"});
+  rows.push_back(
+      {17, "float[6,8] x, float[6,8] s", "g=8", "y = com.microsoft.SkipSimplifiedLayerNormalization(x, s, g)"});
+  rows.push_back({17, "float16[2,3,8] x0, float16[2,3,8] s0, float16[8] g0", "",
+                  "y = com.microsoft.SkipLayerNormalization(x0, s0, g0)", "float16[] y", 1e-2});
   expect_equal(rows);
 }
 
