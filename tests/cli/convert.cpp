@@ -54,6 +54,16 @@ TEST_F(Convert, QuietAndVerbose) {
   EXPECT_THAT(verbose.err, HasSubstr("pass convert"));
 }
 
+TEST_F(Convert, PluginsAreOpenedForTheOperatorsThatAsk) {
+  const std::string in = onnx("gelu.onnx", R"(<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
+    g (float[1,4] x) => (float[1,4] y) { y = com.microsoft.FastGelu(x) })");
+  const ProcessResult both = succeeds({"convert", in, "-o", path("gelu.tflite"), "-v"});
+  EXPECT_THAT(both.err, HasSubstr("opened plugin org.gantry.transformer"));
+  EXPECT_THAT(both.err, HasSubstr("for onnx.com.microsoft::FastGelu"));
+  const ProcessResult one = succeeds({"convert", onnx("relu.onnx", kReluModel), "-o", path("relu.tflite"), "-v"});
+  EXPECT_THAT(one.err, testing::Not(HasSubstr("org.gantry.transformer")));
+}
+
 TEST_F(Convert, LogFileAndReport) {
   const std::string in = onnx("relu.onnx", kReluModel), out = path("relu.tflite");
   succeeds({"convert", in, "-o", out, "--log-file", path("log"), "--report", path("r.json"), "--set", "verify.seed=3"});
