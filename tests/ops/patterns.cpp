@@ -151,6 +151,135 @@ TEST(Patterns, LayerNormalizationBeforeMatMul) {
   });
 }
 
+TEST(Patterns, NormsSpelledOut) {
+  const std::string numbers = number("eps", "0.001") + number("two", "2.0") + number("half", "0.5") +
+                              number("minus", "-0.5") + number("one", "1.0");
+  const std::string mean = "m = ReduceMean<axes = [-1]>(x) d = Sub(x, m) ";
+  const Counts layer{{"MEAN", 1}, {"SQRT", 0}, {"POW", 0}, {"DIV", 0}, {"RSQRT", 1}, {"SUB", 1}, {"MUL", 2}};
+  std::vector<Matched> cases;
+  for (const char* nodes : {
+           "q = Pow(d, two) v = ReduceMean<axes = [-1]>(q) a = Add(v, eps) r = Sqrt(a) y = Div(d, r)",
+           "q = Mul(d, d) v = ReduceMean<axes = [2]>(q) a = Add(eps, v) r = Sqrt(a) i = Reciprocal(r) y = Mul(i, d)",
+           "q = Mul(d, d) v = ReduceMean<axes = [2]>(q) a = Add(eps, v) r = Sqrt(a) i = Div(one, r) y = Mul(d, i)",
+           "q = Mul(d, d) v = ReduceMean<axes = [2]>(q) a = Add(eps, v) i = Pow(a, minus) y = Mul(d, i)",
+           "q = Mul(d, d) v = ReduceMean<axes = [2]>(q) a = Add(eps, v) r = Pow(a, half) y = Div(d, r)",
+           "e = Sub(x, m) q = Mul(e, e) v = ReduceMean<axes = [2]>(q) a = Add(eps, v) r = Sqrt(a) y = Div(d, r)",
+       })
+    cases.push_back({kX, "", numbers + mean + nodes, layer});
+  cases.push_back({kX,
+                   "s=8 b=8 w=8,4",
+                   numbers + mean +
+                       "q = Pow(d, two) v = ReduceMean<axes = [-1]>(q) a = Add(v, eps) r = Sqrt(a) n = Div(d, r) "
+                       "ns = Mul(n, s) nb = Add(ns, b) y = MatMul(nb, w)",
+                   {{"MUL", 2}, {"ADD", 0}, {"FULLY_CONNECTED", 2}}});
+  cases.push_back({kX,
+                   "",
+                   numbers + "q = Mul(x, x) v = ReduceMean<axes = [2]>(q) a = Add(eps, v) r = Sqrt(a) y = Div(x, r)",
+                   {{"MEAN", 0}, {"RSQRT", 1}, {"MUL", 2}, {"FULLY_CONNECTED", 1}}});
+  for (const char* nodes : {
+           // Another axis, a difference to the mean over another axis, another value, another power, a second reader.
+           "q = Mul(d, d) v = ReduceMean<axes = [1]>(q) a = Add(eps, v) r = Sqrt(a) y = Div(d, r)",
+           "q = Mul(d, d) v = ReduceMean<axes = [-1]>(q) a = Add(eps, v) r = Sqrt(a) y = Div(x, r)",
+           "q = Mul(d, x) v = ReduceMean<axes = [-1]>(q) u = Abs(v) a = Add(eps, u) r = Sqrt(a) y = Div(d, r)",
+           "q = Mul(d, d) v = ReduceMean<axes = [-1]>(q) a = Add(eps, v) r = Sqrt(a) y = Div(r, d)",
+           "q = Mul(d, d) v = ReduceMean<axes = [-1]>(q) a = Add(eps, v) r = Sqrt(a) n = Div(d, r) y = Add(n, r)",
+       })
+    cases.push_back({kX, "", numbers + mean + nodes, {{"RSQRT", 0}}});
+  expect_counts(cases);
+}
+
+/// Masks of positions, of known sizes: nothing of them is left but a constant.
+TEST(Patterns, MasksAreConstants) {
+  const std::string numbers =
+      number("zero", "0.0") + number("low", "-10000.0") +
+      "i0 = Constant<value_int = 0>() i1 = Constant<value_int = 1>() n = Constant<value_int = 6>() "
+      "w = Constant<value_int = 2>() row = Constant<value_ints = [0]>() column = "
+      "Constant<value_ints = [1]>() shape = Constant<value_ints = [6, 6]>() ";
+  const std::string places = "r = Range(i0, n, i1) k = Unsqueeze(r, row) q = Unsqueeze(r, column) ";
+  const std::string inputs = "float[2,6,6] s";
+  const Counts plain{{"ADD", 1},   {"SOFTMAX", 1}, {"SELECT_V2", 0}, {"LESS_EQUAL", 0},
+                     {"RANGE", 0}, {"SUB", 0},     {"CAST", 0}};
+  std::vector<Matched> cases;
+  for (const char* mask : {
+           "ones = ConstantOfShape<value = float[1] {1.0}>(shape) m = Trilu<upper = 0>(ones) z = Constant<value_float "
+           "= 1.0>() "
+           "h = Sub(z, m) b = Mul(h, low)",
+           "ones = ConstantOfShape<value = float[1] {-10000.0}>(shape) b = Trilu<upper = 1>(ones, i1)",
+           "c = LessOrEqual(k, q) b = Where(c, zero, low)",
+           "c = Greater(k, q) f = Cast<to = 1>(c) b = Mul(f, low)",
+           "c = LessOrEqual(k, q) d = Sub(q, k) e = Less(d, w) m = And(c, e) b = Where(m, zero, low)",
+           "c = Greater(k, q) d = Sub(q, k) e = GreaterOrEqual(d, w) m = Or(c, e) o = Not(m) b = Where(o, zero, low)",
+           "d = Sub(k, q) f = Cast<to = 1>(d) t = Constant<value_floats = [0.5, 0.25]>() "
+           "ts = Constant<value_ints = [2, 1, 1]>() u = Reshape(t, ts) b = Mul(f, u)",
+           "d = Sub(k, q) a = Abs(d) g = Neg(a) f = Cast<to = 1>(g) t = Constant<value_float = 0.5>() b = Mul(f, t)",
+       })
+    cases.push_back({inputs, "", numbers + places + mask + " x = Add(s, b) y = Softmax(x)", plain});
+  expect_counts(cases);
+}
+
+TEST(Patterns, Rotary) {
+  const std::string halves =
+      "o = Constant<value_ints = [0]>() h = Constant<value_ints = [4]>() e = Constant<value_ints = "
+      "[9223372036854775807]>() l = Constant<value_ints = [-1]>() a = Slice(x, o, h, l) b = "
+      "Slice(x, h, e, l) ";
+  const std::string rest = "xc = Mul(x, c) rs = Mul(r, s) y = Add(xc, rs)";
+  const std::string x = "float[2,3,5,8] x";
+  expect_counts({
+      {x,
+       "c=5,8 s=5,8",
+       halves + "n = Neg(b) r = Concat<axis = -1>(n, a) " + rest,
+       {{"GATHER", 1}, {"MUL", 2}, {"ADD", 1}, {"NEG", 0}, {"CONCATENATION", 0}, {"SLICE", 0}}},
+      {x,
+       "c=5,8 s=5,8",
+       "a, b = Split<axis = 3, num_outputs = 2>(x) n = Neg(b) r = Concat<axis = 3>(n, a) " + rest,
+       {{"GATHER", 1}, {"MUL", 2}, {"NEG", 0}, {"SPLIT", 0}},
+       18},
+      {x + ", float[5,8] s",
+       "c=5,8",
+       halves + "n = Neg(b) r = Concat<axis = -1>(n, a) " + rest,
+       {{"GATHER", 1}, {"MUL", 3}, {"NEG", 0}}},
+      // The halves the other way round, the other half negated, halves of another axis.
+      {x, "c=5,8 s=5,8", halves + "n = Neg(b) r = Concat<axis = -1>(a, n) " + rest, {{"GATHER", 0}, {"NEG", 1}}},
+      {x, "c=5,8 s=5,8", halves + "n = Neg(a) r = Concat<axis = -1>(n, b) " + rest, {{"GATHER", 0}, {"NEG", 1}}},
+      {x,
+       "c=5,8 s=5,8",
+       halves + "n = Neg(b) m = Neg(n) r = Concat<axis = -1>(n, a) q = Mul(r, s) y = Concat<axis = -1>(q, m)",
+       {{"NEG", 2}}},
+      {"float[2,4,3,8] x",
+       "c=2,3,4 s=2,3,4",
+       "y = RotaryEmbedding(x, c, s)",
+       {{"GATHER", 1}, {"MUL", 2}, {"ADD", 1}},
+       23},
+      {"float[2,4,3,8] x",
+       "c=2,3,4 s=2,3,4",
+       "y = RotaryEmbedding<interleaved = 1>(x, c, s)",
+       {{"GATHER", 1}, {"MUL", 2}},
+       23},
+      {"float[2,4,3,8] x",
+       "c=2,3,2 s=2,3,2",
+       "y = RotaryEmbedding<rotary_embedding_dim = 4>(x, c, s)",
+       {{"GATHER", 1}},
+       23},
+      {"float[2,4,3,8] x",
+       "c=2,3,2 s=2,3,2",
+       "y = RotaryEmbedding<rotary_embedding_dim = 4, interleaved = 1>(x, c, s)",
+       {{"GATHER", 1}},
+       23},
+      {"float[2,3,32] x", "c=2,3,4 s=2,3,4", "y = RotaryEmbedding<num_heads = 4>(x, c, s)", {{"GATHER", 1}}, 23},
+      {"float[B,3,32] x, int64[B,3] p",
+       "c=12,4 s=12,4",
+       "y = RotaryEmbedding<num_heads = 4>(x, c, s, p)",
+       {{"GATHER", 3}},
+       23},
+      {"float[B,S,32] x, int64[B,S] p",
+       "c=12,4 s=12,4",
+       "y = RotaryEmbedding<num_heads = 4>(x, c, s, p)",
+       {{"MUL", 4}},
+       23},
+      {"float[2,4,3,8] x, int64[2,3] p", "c=12,4 s=12,4", "y = RotaryEmbedding(x, c, s, p)", {{"GATHER", 3}}, 23},
+  });
+}
+
 TEST(Patterns, Parts) {
   const std::string ints =
       "i0 = Constant<value_int = 0>() i1 = Constant<value_int = 1>() i2 = Constant<value_int = 2>() "
@@ -230,7 +359,7 @@ TEST(Patterns, AllOffIsRightToo) {
   fs::create_directories(folder);
   write_model(folder / "m.onnx", {17, "float[2,5,16] x", kBlockWeights, block(false)});
   PluginSettings settings;
-  for (const char* option : {"gelu", "silu", "norm"})
+  for (const char* option : {"gelu", "silu", "norm", "norm_spelled_out", "rotary"})
     settings["org.gantry.transformer"][option] = {.value = false, .origin = "test"};
   Report report;
   const auto plugins =
