@@ -5,6 +5,7 @@
 //   Layer  the same of x - mean(x)                        MEAN, SUB before it
 #include <algorithm>
 
+#include "composite.hpp"
 #include "match.hpp"
 
 namespace transformer {
@@ -64,7 +65,14 @@ GANTRY_CONVERT(onnx, "LayerNormalization", since(17), to(tflite), priority(10)) 
 GANTRY_CONVERT(onnx, "RMSNormalization", since(23), to(tflite), priority(10)) {
   check(node, emit);
   const Value x = node.in(0);
-  const Value factor = inverse_root_mean_square(emit, x, node.attr("epsilon", 1e-5f));
+  const float epsilon = node.attr("epsilon", 1e-5f);
+  if (composites(emit) && node.in(1).rank() == 1)
+    return composite(emit, "odml.rms_norm", {x, node.in(1)}, x.type(), "epsilon", epsilon,
+                     [&](const std::vector<Value>& args) -> std::vector<Value> {
+                       const Value factor = inverse_root_mean_square(emit, args[0], epsilon);
+                       return {emit.mul(emit.mul(args[0], factor), args[1])};
+                     });
+  const Value factor = inverse_root_mean_square(emit, x, epsilon);
   return affine(emit, emit.mul(x, factor), node.in(1), Value());
 }
 

@@ -354,25 +354,56 @@ TEST(Patterns, BothOrdersOfTokens) {
 
 namespace fs = std::filesystem;
 
-TEST(Patterns, AllOffIsRightToo) {
+/// Converts with options of the transformer plugin and without some passes, and compares the numbers.
+Counts converted_with(const Row& row, const std::map<std::string, bool>& on,
+                      const std::set<std::string, std::less<>>& disabled = {}) {
   const fs::path folder = fs::temp_directory_path() / ("gantry_patterns_" + std::to_string(getpid()));
   fs::create_directories(folder);
-  write_model(folder / "m.onnx", {17, "float[2,5,16] x", kBlockWeights, block(false)});
+  write_model(folder / "m.onnx", row);
   PluginSettings settings;
-  for (const char* option : {"gelu", "silu", "norm", "norm_spelled_out", "rotary"})
-    settings["org.gantry.transformer"][option] = {.value = false, .origin = "test"};
+  for (const auto& [option, value] : on)
+    settings["org.gantry.transformer"][option] = {.value = value, .origin = "test"};
   Report report;
   const auto plugins =
       PluginRegistry::discover({.extra = {GANTRY_TEST_PLUGIN_DIR}, .defaults = false}, settings, report);
-  ASSERT_TRUE(plugins.ok());
+  EXPECT_TRUE(plugins.ok());
   PipelineOptions options;
-  options.disabled_passes = {"fuse_input", "fuse_scale", "fuse_center"};
+  options.disabled_passes = disabled;
+  options.verify_each_pass = true;
   const Status s = convert_file(folder / "m.onnx", folder / "m.tflite", options, **plugins, report);
-  ASSERT_TRUE(s.ok()) << format(s.error());
-  EXPECT_EQ(count(report.target_ops, "GELU"), 0u);
-  EXPECT_EQ(count(report.target_ops, "MEAN"), 4u);
+  EXPECT_TRUE(s.ok()) << (s.ok() ? "" : format(s.error()));
   expect_same_numbers(folder / "m.onnx", folder / "m.tflite", 1e-4);
   fs::remove_all(folder);
+  return report.target_ops;
+}
+
+TEST(Patterns, AllOffIsRightToo) {
+  const Counts ops = converted_with(
+      {17, "float[2,5,16] x", kBlockWeights, block(false)},
+      {{"gelu", false}, {"silu", false}, {"norm", false}, {"norm_spelled_out", false}, {"rotary", false}},
+      {"fuse_input", "fuse_scale", "fuse_center"});
+  EXPECT_EQ(count(ops, "GELU"), 0u);
+  EXPECT_EQ(count(ops, "MEAN"), 4u);
+}
+
+TEST(Patterns, CompositesRunByTheirDecomposition) {
+  const std::string qkv = "float[2,4,5,8] q, float[2,4,5,8] k, float[2,4,5,6] v";
+  for (const Row& row : std::vector<Row>{
+           {23, kX, "s=8", "n = RMSNormalization<epsilon = 0.01>(x, s) y = Neg(n)"},
+           {23, "float[N,8] x", "s=8", "y = RMSNormalization(x, s)"},
+           {23, qkv, "", "y = Attention(q, k, v)"},
+           {23, qkv, "m=5,5", "y = Attention<scale = 0.3>(q, k, v, m)"},
+           {23, qkv, "", "y = Attention<is_causal = 1>(q, k, v)"},
+           {23, "float[2,5,32] q, float[2,6,32] k, float[2,6,32] v", "",
+            "y = Attention<q_num_heads = 4, kv_num_heads = 4>(q, k, v)"},
+       }) {
+    SCOPED_TRACE(row.nodes);
+    EXPECT_EQ(count(converted_with(row, {{"composite", true}}), "STABLEHLO_COMPOSITE"), 1u);
+    EXPECT_EQ(count(converted_with(row, {}), "STABLEHLO_COMPOSITE"), 0u);
+  }
+  // What the composite cannot say stays as it was.
+  const Row capped{23, qkv, "", "y = Attention<softcap = 2.0>(q, k, v)"};
+  EXPECT_EQ(count(converted_with(capped, {{"composite", true}}), "STABLEHLO_COMPOSITE"), 0u);
 }
 
 }  // namespace

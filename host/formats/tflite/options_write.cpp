@@ -95,11 +95,28 @@ struct Ready {
   std::uint32_t offset = 0;  // set: vector or string
 };
 
+// Bytes that are no UTF-8 come as a list of numbers.
+std::optional<std::string> bytes_of(const Attr& attr) {
+  const auto* list = std::get_if<std::vector<std::int64_t>>(&attr);
+  if (!list) return std::nullopt;
+  std::string bytes;
+  for (const std::int64_t v : *list) {
+    if (v < 0 || v > 255) return std::nullopt;
+    bytes.push_back(static_cast<char>(v));
+  }
+  return bytes;
+}
+
 Result<Ready> ready(FlatBufferBuilder& b, const Node& node, const FieldInfo& f, const Attr& attr) {
   Ready r{.field = &f};
   if (f.kind == FieldKind::text || f.kind == FieldKind::bytes) {
     const auto* s = std::get_if<std::string>(&attr);
-    if (!s) return wrong(node, f.name, "must be a string");
+    std::optional<std::string> listed;
+    if (!s && f.kind == FieldKind::bytes) {
+      listed = bytes_of(attr);
+      s = listed ? &*listed : nullptr;
+    }
+    if (!s) return wrong(node, f.name, f.kind == FieldKind::text ? "must be a string" : "must be bytes");
     r.offset = f.kind == FieldKind::text
                    ? b.CreateString(*s).o
                    : b.CreateVector(reinterpret_cast<const std::uint8_t*>(s->data()), s->size()).o;

@@ -4,6 +4,9 @@
 
 using namespace gantry::sdk;
 
+/// Its one subgraph says what it does.
+GANTRY_DEFINE(tflite, "STABLEHLO_COMPOSITE", layout("fixed: its subgraph keeps the logical order"))
+
 GANTRY_DEFINE(tflite, "WHILE", layout("fixed: its subgraphs keep the logical order"),
               note("operands, arguments and results are the same list; no captures"))
 GANTRY_DEFINE(tflite, "IF", layout("fixed: its subgraphs keep the logical order"), operand_types(DType::boolean),
