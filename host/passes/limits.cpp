@@ -117,6 +117,9 @@ Status check_forms(PassContext& c, Problems& problems) {
       }
       // What is offered for a node with subgraphs only takes the branch of a known condition; its forms mean the same.
       if (!c.graph.node(n).regions.empty()) continue;
+      // So does the newest form itself, and an operator of a domain that ONNX does not define stays what it is.
+      const int newest = c.source ? c.source->newest_version(op) : 0;
+      if (newest == 0 || op.version >= newest) continue;
       GANTRY_ASSIGN(const Outcome outcome, c.plugins.upgrade(c.graph, n));
       if (outcome.kind != Outcome::Kind::declined) continue;
       Diagnostic d = outcome.reasons.empty() ? error(Code::declined, "no reason given") : outcome.reasons.front();

@@ -124,6 +124,20 @@ GANTRY_UPGRADE(onnx, "BatchNormalization", versions(7, 13)) {
   return results;
 }
 
+/// Scale and bias were those of a group; now each channel has its own.
+GANTRY_UPGRADE(onnx, "GroupNormalization", versions(18, 20)) {
+  const auto groups = node.attr<std::int64_t>("num_groups");
+  const std::int64_t channels = node.in(0).dim(1);
+  decline_if(channels < 1 || groups < 1 || channels % groups, groups, " groups of ", channels, " channels");
+  const auto of_channels = [&](const Value& v) {
+    if (v.dim(0) == channels) return v;
+    const Value columns = emit.reshape(v, {groups, 1});
+    return emit.reshape(emit.op("Expand", {columns, emit.i64({groups, channels / groups})}), {channels});
+  };
+  return emit.op("GroupNormalization", {node.in(0), of_channels(node.in(1)), of_channels(node.in(2))},
+                 attributes_of(node));
+}
+
 /// ratio was an attribute; at inference nothing is dropped.
 GANTRY_UPGRADE(onnx, "Dropout", versions(7, 11)) { return emit.ops("Dropout", node.out_count(), {node.in(0)}); }
 

@@ -13,21 +13,35 @@ void infer_nbits(const Node& node, const Infer& infer) {
   infer.set(0, t);
 }
 
-/// [rows, columns] in terms of ONNX operators, for weights of the run time.
+/// Weights of the run time, packed [rows, bytes], as numbers [rows, count].
+Value unpacked_here(const Emit& emit, const Value& bytes, std::int64_t bits, std::int64_t rows, std::int64_t count) {
+  const Value whole = emit.reshape(emit.cast(bytes, DType::int32), {rows, -1});
+  const std::int64_t per = 8 / bits, width = whole.dim(1) * per;
+  std::vector<Value> parts;
+  for (std::int64_t i = 0; i < per; ++i) {
+    const Value shifted = i == 0 ? whole : emit.op("FLOOR_DIV", {whole, emit.scalar(DType::int32, 1 << (bits * i))});
+    parts.push_back(bits == 8 ? shifted : emit.op("FLOOR_MOD", {shifted, emit.scalar(DType::int32, 1 << bits)}));
+  }
+  Value all =
+      per == 1 ? whole : emit.reshape(emit.op("PACK", parts, {{"axis", 2}, {"values_count", per}}), {rows, width});
+  if (width != count) all = emit.op("SLICE", {all, emit.i32({0, 0}), emit.i32({rows, count})});
+  return emit.cast(all, DType::float32);
+}
+
+/// (number - zero point) * scale as [rows, columns], at run time.
 Value at_run_time(const Emit& emit, const Blocks& b) {
   const Dims blocks{b.rows, b.count(), 1};
-  const Value packed = reshape(emit, b.data, {b.rows, b.count(), -1});
-  Value q = emit.cast(unpacked(emit, packed, b.bits, b.size), DType::float32);
-  if (b.zeros && b.zeros.dtype() == DType::uint8) {
-    const Value z = reshape(emit, b.zeros, {b.rows, -1});
-    q = emit.sub(q, emit.cast(reshape(emit, unpacked(emit, z, b.bits, b.count()), blocks), DType::float32));
-  } else {
-    const Value z = b.zeros ? reshape(emit, emit.cast(b.zeros, DType::float32), blocks) : Value();
-    q = z ? emit.sub(q, z) : emit.sub(q, static_cast<double>(1 << (b.bits - 1)));
-  }
-  const Value scales = reshape(emit, emit.cast(b.scales, DType::float32), blocks);
-  const Value w = reshape(emit, emit.mul(q, scales), {b.rows, b.count() * b.size});
-  return b.count() * b.size == b.columns ? w : slice(emit, w, 1, 0, b.columns);
+  Value q = emit.reshape(unpacked_here(emit, b.data, b.bits, b.rows, b.count() * b.size), {b.rows, b.count(), b.size});
+  if (!b.zeros)
+    q = emit.sub(q, static_cast<double>(1 << (b.bits - 1)));
+  else if (b.zeros.dtype() == DType::uint8)
+    q = emit.sub(q, emit.reshape(unpacked_here(emit, b.zeros, b.bits, b.rows, b.count()), blocks));
+  else
+    q = emit.sub(q, emit.reshape(emit.cast(b.zeros, DType::float32), blocks));
+  const Value w = emit.reshape(emit.mul(q, emit.reshape(emit.cast(b.scales, DType::float32), blocks)),
+                               {b.rows, b.count() * b.size});
+  if (b.count() * b.size == b.columns) return w;
+  return emit.op("SLICE", {w, emit.i32({0, 0}), emit.i32({b.rows, b.columns})});
 }
 
 /// g_idx gives each column its block: the weights are made here and now.
@@ -62,23 +76,6 @@ Value by_index(const Emit& emit, const Blocks& b, const Value& index) {
 
 GANTRY_DEFINE(kMicrosoft, "MatMulNBits", infer(infer_nbits))
 
-/// Weights of the run time: what it means.
-GANTRY_UPGRADE(kMicrosoft, "MatMulNBits", since(1)) {
-  const Blocks b{node.in(1),
-                 node.in(2),
-                 node.in(3),
-                 node.attr<std::int64_t>("bits", 4),
-                 node.attr<std::int64_t>("N"),
-                 node.attr<std::int64_t>("K"),
-                 node.attr<std::int64_t>("block_size")};
-  decline_if(b.data.constant() && b.scales.constant() && (!b.zeros || b.zeros.constant()), "constant weights stay");
-  decline_if(node.attr("weight_prepacked", 0) != 0 || node.in(4), "g_idx with weights of the run time");
-  decline_if(b.bits != 2 && b.bits != 4 && b.bits != 8, "numbers of ", b.bits, " bits");
-  Value y = emit.op("MatMul", {emit.cast(node.in(0), DType::float32), emit.transpose(at_run_time(emit, b), {1, 0})});
-  if (node.in(5)) y = emit.add(y, emit.cast(node.in(5), DType::float32));
-  return emit.cast(y, node.in(0).dtype());
-}
-
 /// A, B, scales, zero_points, g_idx, bias
 GANTRY_CONVERT(kMicrosoft, "MatMulNBits", to(tflite)) {
   decline_if(node.attr("weight_prepacked", 0) != 0, "weights in the layout of one processor (weight_prepacked)");
@@ -87,19 +84,30 @@ GANTRY_CONVERT(kMicrosoft, "MatMulNBits", to(tflite)) {
   decline_if(n < 1 || k < 1 || size < 1, "N, K, block_size = ", n, ", ", k, ", ", size);
   const Value a = node.in(0);
   const Blocks b{node.in(1), node.in(2), node.in(3), node.attr<std::int64_t>("bits", 4), n, k, size};
-  const Value weights = node.in(4) ? by_index(emit, b, node.in(4)) : dequantized(emit, b);
-  emit.call().warn(cat("weights of ", b.bits, " bits are written as float32, ", 32 / b.bits,
-                       " times as large: TFLite has no kernel that computes with them as they are"));
+  decline_if(b.bits != 2 && b.bits != 4 && b.bits != 8, "numbers of ", b.bits, " bits");
+  const bool constant = b.data.constant() && b.scales.constant() && (!b.zeros || b.zeros.constant());
+  decline_if(!constant && node.in(4), "g_idx with weights of the run time");
+  if (constant)
+    emit.call().warn(cat("weights of ", b.bits, " bits are written as float32, ", 32 / b.bits,
+                         " times as large: TFLite has no kernel that computes with them as they are"));
   Value x = emit.cast(a, DType::float32);
   if (a.rank() == 1) x = emit.reshape(x, {1, k});
   const Value bias = node.in(5);
-  const bool fused = bias && bias.constant();
-  const Value zero = fused ? Value() : emit.constant<float>({n}, std::vector<float>(static_cast<std::size_t>(n), 0.0f));
-  Value y = emit.op("FULLY_CONNECTED", {x, weights, fused ? emit.reshape(emit.cast(bias, DType::float32), {n}) : zero},
-                    {{"keep_num_dims", true},
-                     {"weights_format", "DEFAULT"},
-                     {"asymmetric_quantize_inputs", false},
-                     {"fused_activation_function", "NONE"}});
+  const bool fused = constant && bias && bias.constant();
+  Value y;
+  if (constant) {
+    const Value weights = node.in(4) ? by_index(emit, b, node.in(4)) : dequantized(emit, b);
+    const std::vector<float> zeros(static_cast<std::size_t>(n), 0.0f);
+    y = emit.op("FULLY_CONNECTED",
+                {x, weights, fused ? emit.reshape(emit.cast(bias, DType::float32), {n}) : emit.constant({n}, zeros)},
+                {{"keep_num_dims", true},
+                 {"weights_format", "DEFAULT"},
+                 {"asymmetric_quantize_inputs", false},
+                 {"fused_activation_function", "NONE"}});
+  } else {
+    y = emit.op("BATCH_MATMUL", {x, at_run_time(emit, b)},
+                {{"adj_x", false}, {"adj_y", true}, {"asymmetric_quantize_inputs", false}});
+  }
   if (bias && !fused) y = emit.add(y, emit.cast(bias, DType::float32));
   if (a.rank() == 1) y = emit.reshape(y, {n});
   return emit.cast(y, a.dtype());

@@ -61,6 +61,7 @@ TEST(Pooling, Norms) {
     rows.push_back({13, "float[2,7,5,4] x", "",
                     std::string("y = LRN<alpha = 0.3, beta = 0.6, bias = 1.3, size = ") + size + ">(x)"});
   rows.push_back({21, "float[2,6,4,5] x", "w=6 b=6", "y = GroupNormalization<num_groups = 2>(x, w, b)"});
+  rows.push_back({18, "float[2,6,4,5] x", "w=2 b=2", "y = GroupNormalization<num_groups = 2>(x, w, b)"});
   expect_equal(rows);
 }
 

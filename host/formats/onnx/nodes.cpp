@@ -85,6 +85,9 @@ Result<int> NodeImporter::since_version(const NodeProto& node, std::string_view 
                                         shown_domain(domain), ", which the model imports"));
   }
   if (schema->deprecated()) {
+    // A form that a newer one has replaced (GroupNormalization before opset 21) is upgraded like any other old form.
+    const onnx::OpSchema* const newest = settings_.schemas.newest(domain, node.op_type());
+    if (newest && !newest->deprecated()) return schema->since_version();
     return error(Code::input_opset, cat("operator ", node.op_type(), " was removed in opset ", schema->since_version(),
                                         " of ", shown_domain(domain), ", and the model imports ", version));
   }
