@@ -157,6 +157,9 @@ class Stream {
     if (!w || !g_.value(w).is_constant() || !single_use(g_, w)) return false;
     const Constant& c = g_.value(w).constant;
     if (c.dtype() != DType::float32 || c.dims().size() < 2 || c.dims()[0] != channels_) return false;
+    // In groups the channels do not read the same inputs.
+    const Type& x = g_.value(node.input(0)).type;
+    if (is_tflite(node, "CONV_2D") && (x.rank() != 4 || x.dims[3].size != c.dims().back())) return false;
     if (b) {
       const auto bias = constant_floats(g_, b, channels_);
       if (!bias || static_cast<std::int64_t>(bias->size()) != channels_) return false;

@@ -69,7 +69,9 @@ GANTRY_PATTERN("gathers_split", onnx, "Gather") {
                                             {x, emit.i64(Dims(static_cast<std::size_t>(n), 1))}, {{"axis", axis}});
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const Value part = emit.op("Squeeze", {parts[i], emit.i64({axis})});
-    for (const Node& reader : readers[i]) emit.replace(reader.out(), part);
+    // The parts are made here: where a Gather in a subgraph stands before, its readers would not know them.
+    for (const Node& reader : readers[i])
+      if (emit.call().host->replace(emit.call().context, reader.out().id(), part.id()) != GANTRY_OK) return false;
   }
   return true;
 }

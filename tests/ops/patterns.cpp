@@ -303,6 +303,12 @@ TEST(Patterns, Parts) {
        ints + "a = Gather<axis = 0>(x, i0) b = Gather<axis = 0>(x, i1) c = Gather<axis = 1>(x, i1) d = Sub(a, b) y = "
               "Mul(d, a)",
        {{"SPLIT", 0}}},
+      // One of them in a subgraph that stands before: it could not read the parts.
+      {"float[2,3] x, bool c",
+       "",
+       ints + "r = If (c) <then_branch = t () => (float[3] p) { p = Gather<axis = 0>(x, i0) }, else_branch = e () => "
+              "(float[3] q) { q = Gather<axis = 0>(x, i1) }> z = Gather<axis = 0>(x, i1) y = Add(r, z)",
+       {{"SPLIT", 0}}},
       {"float[2,5,4] x",
        "",
        cut("a", "x", "3", "9", "1") + cut("b", "x", "0", "3", "1") + "y = Concat<axis = 1>(a, b)",
