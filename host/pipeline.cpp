@@ -39,6 +39,7 @@ Status clean_up(PassContext& c) {
     GANTRY_TRY(run("fuse_scale", c));         // so are numbers that multiply a part of the channels
     GANTRY_TRY(run("fuse_input", c));         // so are those of FULLY_CONNECTED's operand
     GANTRY_TRY(run("fuse_center", c));        // no mean is taken away that need not be there
+    GANTRY_TRY(run("merge_projections", c));  // small projections of an attention are one
     GANTRY_TRY(run("fuse_pad", c));           // padding that SAME can say is said so
     GANTRY_TRY(run("fuse_activation", c));    // no activation follows an operator that can do it itself
     GANTRY_TRY(run("cse", c));                // nothing is computed or stored twice

@@ -17,6 +17,7 @@ Status fuse_bias(PassContext& c);          // ADD, SUB, MUL, DIV of a constant a
 Status fuse_input(PassContext& c);         // the same along input channels, into weights and bias of FULLY_CONNECTED
 Status fuse_scale(PassContext& c);         // a number that multiplies some output channels, into their weights
 Status fuse_center(PassContext& c);        // means that are taken away, out of the weights that make the values
+Status merge_projections(PassContext& c);  // queries, keys and values of one operand are one FULLY_CONNECTED
 Status fuse_pad(PassContext& c);           // PAD before a VALID convolution or pool that is SAME
 Status fuse_activation(PassContext& c);    // RELU... into fused_activation_function
 Status cse(PassContext& c);                // any dialect: equal nodes and equal constants become one

@@ -27,6 +27,8 @@ constexpr std::array kPasses = {
          passes::fuse_scale},
     Pass{"fuse_center", "means that every reader takes away, out of the weights that make the values",
          passes::fuse_center},
+    Pass{"merge_projections", "queries, keys and values of one operand, in one FULLY_CONNECTED",
+         passes::merge_projections},
     Pass{"fuse_pad", "PAD before a convolution or pool whose padding is then SAME", passes::fuse_pad},
     Pass{"fuse_activation", "RELU, RELU6 and RELU_N1_TO_1 into the operator before", passes::fuse_activation},
     Pass{"cse", "equal nodes and equal constants become one", passes::cse},

@@ -353,7 +353,7 @@ std::string block(bool sequence_first) {
 const std::string kBlockWeights = "g=16 b=16 wq=16,16 wk=16,16 wv=16,16 wo=16,16 wu=16,32 wd=32,16";
 
 TEST(Patterns, BothOrdersOfTokens) {
-  const Counts wanted{{"GELU", 1}, {"MUL", 4}, {"BATCH_MATMUL", 2}, {"SOFTMAX", 1}, {"DIV", 0}, {"FULLY_CONNECTED", 8}};
+  const Counts wanted{{"GELU", 1}, {"MUL", 4}, {"BATCH_MATMUL", 2}, {"SOFTMAX", 1}, {"DIV", 0}, {"FULLY_CONNECTED", 6}};
   expect_counts({{"float[2,5,16] x", kBlockWeights, block(false), wanted},
                  {"float[5,2,16] x", kBlockWeights, block(true), wanted}});
 }
@@ -387,7 +387,7 @@ TEST(Patterns, AllOffIsRightToo) {
   const Counts ops = converted_with(
       {17, "float[2,5,16] x", kBlockWeights, block(false)},
       {{"gelu", false}, {"silu", false}, {"norm", false}, {"norm_spelled_out", false}, {"rotary", false}},
-      {"fuse_input", "fuse_scale", "fuse_center"});
+      {"fuse_input", "fuse_scale", "fuse_center", "merge_projections"});
   EXPECT_EQ(count(ops, "GELU"), 0u);
   EXPECT_EQ(count(ops, "MEAN"), 4u);
 }
