@@ -109,7 +109,7 @@ Value with_rows(const Emit& emit, const Value& v, const Lengths& l) {
 /// Rows of the cache before the offset, then the new ones, then zeros. No sequence is longer than the old cache and
 /// what is new, so that both, one after the other, have enough rows.
 Value present(const Emit& emit, const Value& past, const Value& fresh, const Lengths& l) {
-  if (!past) return with_rows(emit, fresh, l);
+  if (!past || past.dim(2) == 0) return with_rows(emit, fresh, l);
   const std::int64_t before = past.dim(2);
   if (l.known && before >= 0 && l.rows >= 0) {
     const std::int64_t o = l.known->empty() ? 0 : l.offset_of(l.known->front());
@@ -207,20 +207,24 @@ GANTRY_UPGRADE(kMicrosoft, "GroupQueryAttention", since(1)) {
   query =
       normalized_heads(emit, query, heads, widened(emit, node.in(kQueryNorm)), node.attr("q_norm_epsilon", epsilon));
   key = normalized_heads(emit, key, kv_heads, widened(emit, node.in(kKeyNorm)), node.attr("k_norm_epsilon", epsilon));
+  Value q = split_heads(emit, query, heads), k = split_heads(emit, key, kv_heads);
   if (node.attr("do_rotary", 0) != 0) {
     decline_if(!node.in(kCos) || !node.in(kSin), "do_rotary = 1 without caches");
-    const Rotary r{widened(emit, node.in(kCos)), widened(emit, node.in(kSin)), token_positions(node, emit, l, query),
+    Value at = token_positions(node, emit, l, query);
+    if (at.dim(1) == 1 && l.tokens != 1)  // the same for queries and keys
+      at = emit.add(at, emit.cast(positions_along(emit, key, 1), DType::int64));
+    const Rotary r{widened(emit, node.in(kCos)), widened(emit, node.in(kSin)), at,
                    node.attr("rotary_interleaved", 0) != 0,
                    node.in(kPositions) ? node.in(kPositions).constant() : l.known.has_value()};
-    query = rotated(emit, query, heads, r);
-    key = rotated(emit, key, kv_heads, r);
+    q = rotated(emit, q, heads, r);
+    k = rotated(emit, k, kv_heads, r);
   }
 
   Attention a;
   a.scale = node.attr("scale", 0.0f);
   a.softcap = node.attr("softcap", 0.0f);
-  a.q = split_heads(emit, query, heads);
-  a.k = present(emit, widened(emit, node.in(kPastKey)), split_heads(emit, key, kv_heads), l);
+  a.q = q;
+  a.k = present(emit, widened(emit, node.in(kPastKey)), k, l);
   a.v = present(emit, widened(emit, node.in(kPastValue)), split_heads(emit, value, kv_heads), l);
   if (node.in(kSink))
     a.sink = widened(emit, node.in(kSink));

@@ -55,6 +55,7 @@ constexpr Row kRefused[] = {
     {"LongformerAttention", "which tokens are global is data"},
     {"DecoderMaskedSelfAttention", "a cache whose keys are in the order of one processor's registers"},
     {"DecoderAttention", "whether there is a cache is an operand"},
+    {"DynamicQuantizeLSTM", "its state is rounded to 8 bits in every step, by a scale of that step"},
     {"AttnLSTM", "attention inside each step of an LSTM"},
     {"MaxpoolWithMask", "the reference says nothing of the mask: it is for internal use"},
     {"WordConvEmbedding", "the length of a word is data"},

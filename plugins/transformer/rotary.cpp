@@ -42,4 +42,36 @@ GANTRY_UPGRADE(kMicrosoft, "RotaryEmbedding", since(1)) {
   return emit.cast(rotated(emit, x, heads, r), node.in(0).dtype());
 }
 
+/// input, position_ids [3, batch, sequence], cos_cache, sin_cache: columns of the caches are divided among the three
+/// streams of positions (time, height, width), one after the other or every third.
+GANTRY_UPGRADE(kMicrosoft, "MRotaryEmbedding", since(1)) {
+  decline_if(node.attr("is_packed_batching", 0) != 0, "is_packed_batching = 1");
+  const Value x = widened(emit, node.in(0));
+  const std::int64_t half = node.in(2).dim(-1);
+  const auto section = node.attr<Dims>("mrope_section");
+  decline_if(section.size() != 3 || half < 1 || section[0] + section[1] + section[2] != half,
+             "mrope_section = ", text(section), " of ", half, " columns");
+  Dims column;  // of the three caches side by side
+  for (std::int64_t c = 0; c < half; ++c) {
+    std::int64_t stream = c < section[0] ? 0 : c < section[0] + section[1] ? 1 : 2;
+    if (node.attr("mrope_layout", 0) != 0)
+      stream = c % 3 == 1 && c < 3 * section[1] ? 1 : c % 3 == 2 && c < 3 * section[2] ? 2 : 0;
+    column.push_back(stream * half + c);
+  }
+  const auto rows = [&](std::size_t i) {
+    const Value cache = widened(emit, node.in(i));
+    std::vector<Value> streams;
+    for (std::int64_t k = 0; k < 3; ++k)
+      streams.push_back(emit.op("Gather", {cache, pick(emit, node.in(1), 0, k)}, {{"axis", 0}}));
+    return emit.op("Gather", {concat(emit, streams, 2), emit.i64(column)}, {{"axis", 2}});
+  };
+  Attributes attributes{{"interleaved", node.attr("interleaved", 0)}};
+  const std::int64_t heads = node.attr<std::int64_t>("num_heads", 0), hidden = x.dim(-1);
+  decline_if(hidden < 1, "the head size is not known");
+  const std::int64_t size = x.rank() == 4 ? hidden : heads > 0 ? hidden / heads : 2 * half;
+  if (x.rank() == 3) attributes.emplace_back("num_heads", hidden / size);
+  if (2 * half < size) attributes.emplace_back("rotary_embedding_dim", 2 * half);
+  return emit.cast(emit.op("RotaryEmbedding", {x, rows(2), rows(3)}, attributes), node.in(0).dtype());
+}
+
 }  // namespace transformer

@@ -102,6 +102,10 @@ TEST(ContribAttention, MultiHeadCache) {
                     "", call + "(q, k, v, , m, a, pk, pv)", outputs});
   }
   rows.push_back({17, kSelf, "", "y, nk, nv = com.microsoft.MultiHeadAttention<num_heads = 4>(q, k, v)", outputs});
+  rows.push_back({17, std::string(kSelf) + ", float[2,4,9,4] pk, float[2,4,9,4] pv", "",
+                  ints("n", "int32[1] {3}") +
+                      "y, nk, nv = com.microsoft.MultiHeadAttention<num_heads = 4>(q, k, v, , , , pk, pv, n)",
+                  outputs});
   expect_equal(rows);
 }
 

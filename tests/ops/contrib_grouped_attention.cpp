@@ -117,5 +117,36 @@ TEST(ContribGroupedAttention, Rotary) {
   expect_equal(rows);
 }
 
+TEST(ContribGroupedAttention, RotaryOfThreeStreams) {
+  std::vector<Row> rows;
+  for (const char* layout : {"0", "1"})
+    for (const char* interleaved : {"0", "1"}) {
+      const std::string call =
+          std::string("y = com.microsoft.MRotaryEmbedding<mrope_section = [3, 3, 2], mrope_layout = ") + layout +
+          ", interleaved = " + interleaved;
+      rows.push_back({17, "float[2,5,64] x, int64[3,2,5] p", "c=11,8 s=11,8", call + ", num_heads = 4>(x, p, c, s)"});
+      rows.push_back({17, "float[2,4,5,16] x, int64[3,2,5] p", "c=11,8 s=11,8", call + ">(x, p, c, s)"});
+    }
+  rows.push_back({17, "float[B,S,64] x, int64[3,B,S] p", "c=11,4 s=11,4",
+                  "y = com.microsoft.MRotaryEmbedding<mrope_section = [2, 1, 1], num_heads = 4, rotary_embedding_dim = "
+                  "8>(x, p, c, s)"});
+  expect_equal(rows);
+}
+
+/// ONNX Runtime normalises heads on other processors only.
+TEST(ContribGroupedAttention, NormalizedHeads) {
+  const std::string split = ints("hs", "int64[4] {0, 0, -1, 16}") + ints("js", "int64[3] {0, 0, -1}");
+  const auto norm = [](const std::string& x, const std::string& w) {
+    return x + "h = Reshape(" + x + ", hs) " + x + "r = SimplifiedLayerNormalization<axis = -1, epsilon = 0.01>(" + x +
+           "h, " + w + ") " + x + "n = Reshape(" + x + "r, js) ";
+  };
+  expect_equal_to({{{17, operands("2", "5"), "c=9,8 s=9,8 qw=16 kw=16",
+                     lengths("4, 4", 5) +
+                         call(", do_rotary = 1, qk_norm_epsilon = 0.01", "q, k, v, , , n, t, c, s, , , , , , qw, kw"),
+                     kOutputs},
+                    lengths("4, 4", 5) + split + norm("q", "qw") + norm("k", "kw") +
+                        call(", do_rotary = 1", "qn, kn, v, , , n, t, c, s")}});
+}
+
 }  // namespace
 }  // namespace gantry::test

@@ -141,6 +141,13 @@ TEST(ContribEmbedding, LayerNormalization) {
       {17, ids + ", int32[2,5] t, int32[2,5] k", tables,
        "y, m, e = " + call + "<epsilon = 0.01>(i, t, w, p, s, g, b, k)", "float[] y, int32[] m, float[] e"},
       {17, ids + ", int32[1,5] q", tables, "y, m = " + call + "(i, , w, p, , g, b, , q)", "float[] y, int32[] m"},
+      {17,
+       "int32[2,5] i, int32[2,5] t, int32[2,5] k, uint8[11,8] w, uint8[9,8] p, uint8[11,8] s, uint8[8] g, uint8[8] b",
+       "",
+       "a = Constant<value_float = 0.02>() z = Constant<value = uint8 {3}>() y, m = "
+       "com.microsoft.QEmbedLayerNormalization"
+       "<epsilon = 0.00001>(i, t, w, p, s, g, b, k, a, a, a, a, a, z, z, z, z, z)",
+       "float[] y, int32[] m", 1e-3},
       {17, "int32[B,S] i, int32[B,S] t", tables, "y, m = " + call + "(i, t, w, p, s, g, b)", "float[] y, int32[] m"},
   });
 }
