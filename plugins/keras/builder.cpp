@@ -201,8 +201,10 @@ Builder::Values Builder::bidirectional(const Layer& layer, const Call& call, con
                                        const Scope& scope) {
   Layer forward = without_cell(describe_layer(member(*layer.config, "layer")));
   Layer backward = forward;
+  std::string own;
   if (member(*layer.config, "backward_layer").is_object()) {
     backward = without_cell(describe_layer(member(*layer.config, "backward_layer")));
+    own = backward.name;
   } else {
     Json& config = made_.emplace_back(*forward.config);
     config["go_backwards"] = !truth(config, "go_backwards");
@@ -224,7 +226,7 @@ Builder::Values Builder::bidirectional(const Layer& layer, const Call& call, con
   const Values f = leaf(forward, each, ahead, weights_.part(scope, "forward_layer"), 1 + states);
   // Keras turns the sequence of the backward layer round, whichever way that went.
   const Values b =
-      leaf(backward, each, behind, weights_.part(scope, "backward_layer"), 1 + states, {{"turn_round", 1}});
+      leaf(backward, each, behind, weights_.part(scope, "backward_layer", own), 1 + states, {{"turn_round", 1}});
   const Json& mode = member(*layer.config, "merge_mode");
   Values results;
   if (mode.is_null()) {

@@ -19,6 +19,8 @@ std::vector<std::string> split(std::string_view path) {
 std::string_view without_number(std::string_view name) { return name.substr(0, name.rfind(':')); }
 
 bool fits(std::string_view component, std::string_view wanted) {
+  if (const std::size_t either = wanted.find('|'); either != std::string_view::npos)
+    return fits(component, wanted.substr(0, either)) || fits(component, wanted.substr(either + 1));
   if (wanted.ends_with('*')) return component.starts_with(wanted.substr(0, wanted.size() - 1));
   return component == wanted;
 }
@@ -57,14 +59,14 @@ Scope Weights::layer(const Scope& model, const std::string& name, const std::str
   return {base + "/layers/" + key, {}};
 }
 
-Scope Weights::part(const Scope& layer, const std::string& name) const {
+Scope Weights::part(const Scope& layer, const std::string& name, const std::string& own) const {
   if (!by_name_) {  // Keras 2.14 stores private ones under their own names
     const std::string inner = layer.group + "/_" + name;
     return {file_.has_group(inner) ? inner : layer.group + "/" + name, {}};
   }
   Scope inner = layer;
   if (name == "forward_layer") inner.parts.emplace_back("forward*");
-  if (name == "backward_layer") inner.parts.emplace_back("backward*");
+  if (name == "backward_layer") inner.parts.push_back(own.empty() ? "backward*" : "backward*|" + own);
   if (name == "output_dense")
     inner.parts.emplace_back("attention_output");
   else if (name.ends_with("_dense"))

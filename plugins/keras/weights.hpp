@@ -13,8 +13,9 @@ namespace gantry::keras {
 
 /// A layer, or a part of one, in the file.
 struct Scope {
-  std::string group;                 // of the HDF5 file
-  std::vector<std::string> parts{};  // by names: what a weight's path must contain, in order; "forward*" is a prefix
+  std::string group;  // of the HDF5 file
+  std::vector<std::string>
+      parts{};  // by names: what a weight's path must contain, in order; "forward*" is a prefix, a|b either
 };
 
 /// What a layer calls a weight, and where it is among the variables of its part.
@@ -34,8 +35,8 @@ class Weights {
   Scope root() const { return {root_, {}}; }
   /// A layer of the model at `model`: its name, and its key among the objects ("dense_1").
   Scope layer(const Scope& model, const std::string& name, const std::string& key) const;
-  /// An object within a layer.
-  Scope part(const Scope& layer, const std::string& name) const;
+  /// An object within a layer; `own` is a name that it may have of its own.
+  Scope part(const Scope& layer, const std::string& name, const std::string& own = "") const;
   /// Path of the weight's dataset; nullopt if the file does not have it.
   std::optional<std::string> find(const Scope& layer, const Role& role) const;
 

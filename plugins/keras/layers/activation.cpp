@@ -21,7 +21,7 @@ Value hard_sigmoid(const Emit& emit, const Value& x, int version) {
 // 0 up to -1, x from 1, ((x + 1) / 2)^2 between.
 Value sparse_plus(const Emit& emit, const Value& x) {
   const Value half = emit.mul(emit.add(emit.op("Max", {x, emit.scalar(DType::float32, -1)}), 1), 0.5);
-  return emit.op("Where", {emit.op("Less", {x, emit.scalar(DType::float32, 1)}), emit.mul(half, half), x});
+  return emit.op("Where", {emit.op("Less", {x, emit.scalar(DType::float32, 1)}), square(emit, half), x});
 }
 
 // max(x - t, 0); with z = x sorted, s its running sums, and k the number of i for which i zi + 1 > si:
@@ -74,7 +74,7 @@ Value activation_by_name(const Emit& emit, const std::string& name, const Value&
   if (name == "hard_shrink") return emit.op("Shrink", {x}, {{"lambd", 0.5F}, {"bias", 0.0F}});
   if (name == "soft_shrink") return emit.op("Shrink", {x}, {{"lambd", 0.5F}, {"bias", 0.5F}});
   if (name == "squareplus")  // (x + sqrt(x^2 + 4)) / 2
-    return emit.div(emit.add(x, emit.op("Sqrt", {emit.add(emit.mul(x, x), 4)})), 2);
+    return emit.div(emit.add(x, emit.op("Sqrt", {emit.add(square(emit, x), 4)})), 2);
   if (name == "sparse_sigmoid") return clip(emit, emit.mul(emit.add(x, 1), 0.5), 0, 1);
   if (name == "sparse_plus") return sparse_plus(emit, x);
   if (name == "sparsemax") return sparsemax(emit, x);

@@ -90,6 +90,8 @@ Value weight(const Node& node, std::size_t i) {
 
 Value float_operand(const Node& node, const Emit& emit) { return emit.cast(operands(node, 1, 1)[0], DType::float32); }
 
+Value square(const Emit& emit, const Value& x) { return emit.op("Pow", {x, emit.scalar(DType::float32, 2)}); }
+
 Dims identity_perm(int rank) {
   Dims p(static_cast<std::size_t>(rank));
   std::iota(p.begin(), p.end(), 0);

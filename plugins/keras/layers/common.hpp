@@ -35,6 +35,8 @@ Value float_operand(const Node& node, const Emit& emit);
 /// The axes given come last, in the order given; and the inverse of a permutation.
 Dims to_the_end(int rank, const Dims& axes);
 Dims inverse(const Dims& perm);
+/// x^2, as one operand: qonnx' cleanup renames only one of two.
+Value square(const Emit& emit, const Value& x);
 Dims identity_perm(int rank);
 /// To channels second from channels last, and back.
 Dims to_second(int rank);

@@ -33,7 +33,7 @@ Value rows_of(const Emit& emit, const Value& x, int axis) {
 
 // x / |x|
 Value unit(const Emit& emit, const Value& x, std::int64_t axis) {
-  const Value squares = emit.op("ReduceSum", {emit.mul(x, x), emit.i64({axis})}, {{"keepdims", 1}});
+  const Value squares = emit.op("ReduceSum", {square(emit, x), emit.i64({axis})}, {{"keepdims", 1}});
   return emit.div(x, emit.op("Sqrt", {emit.maximum(squares, 1e-12)}));
 }
 

@@ -44,7 +44,7 @@ GANTRY_CONVERT(keras, "BatchNormalization", to(onnx)) {
 Value by_deviation(const Node& node, const Emit& emit, const Value& x, const Dims& axes, const Dims& dims) {
   const Value which = emit.i64(axes);
   const Value centered = emit.sub(x, emit.op("ReduceMean", {x, which}, {{"keepdims", 1}}));
-  const Value variance = emit.op("ReduceMean", {emit.mul(centered, centered), which}, {{"keepdims", 1}});
+  const Value variance = emit.op("ReduceMean", {square(emit, centered), which}, {{"keepdims", 1}});
   const Value y = emit.div(x, emit.op("Sqrt", {emit.add(variance, number(node, "epsilon", 1e-3))}));
   if (integer(node, "scale", 1) == 0) return y;
   Dims wide(static_cast<std::size_t>(x.rank()), 1);
@@ -78,7 +78,7 @@ GANTRY_CONVERT(keras, "RMSNormalization", to(onnx)) {
   const Value x = float_operand(node, emit);
   const Dims axes = axes_in(node, "axis", x.rank());
   decline_if(axes.size() != 1 || axes[0] != x.rank() - 1, "RMSNormalization over axes other than the last");
-  const Value mean = emit.op("ReduceMean", {emit.mul(x, x), emit.i64(axes)}, {{"keepdims", 1}});
+  const Value mean = emit.op("ReduceMean", {square(emit, x), emit.i64(axes)}, {{"keepdims", 1}});
   const Value root = emit.op("Sqrt", {emit.add(mean, number(node, "epsilon", 1e-6))});
   return emit.mul(emit.div(x, root), weight(node, 0));
 }
@@ -87,7 +87,7 @@ GANTRY_CONVERT(keras, "RMSNormalization", to(onnx)) {
 GANTRY_CONVERT(keras, "UnitNormalization", to(onnx)) {
   const Value x = float_operand(node, emit);
   const Value squares =
-      emit.op("ReduceSum", {emit.mul(x, x), emit.i64(axes_in(node, "axis", x.rank()))}, {{"keepdims", 1}});
+      emit.op("ReduceSum", {square(emit, x), emit.i64(axes_in(node, "axis", x.rank()))}, {{"keepdims", 1}});
   return emit.div(x, emit.op("Sqrt", {emit.maximum(squares, 1e-12)}));
 }
 
