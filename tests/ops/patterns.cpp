@@ -332,6 +332,33 @@ TEST(Patterns, Parts) {
   });
 }
 
+TEST(Patterns, ExpandBeforeArithmetic) {
+  const std::string to = "h = Constant<value_ints = [2, 3, 4]>() ";
+  expect_counts({
+      {"float[2,3,4] x, float[2,1,4] b", "", to + "e = Expand(b, h) y = Mul(x, e)", {{"BROADCAST_TO", 0}, {"MUL", 1}}},
+      {"float[2,3,4] x, float[4] b", "", to + "e = Expand(b, h) y = Sub(e, x)", {{"BROADCAST_TO", 0}, {"SUB", 1}}},
+      // The other operand is smaller than the result: the Expand makes the shape.
+      {"float[2,1,4] x, float[2,1,4] b", "", to + "e = Expand(b, h) y = Mul(x, e)", {{"BROADCAST_TO", 1}}},
+      {"float[2,3,4] x, float[2,1,4] b", "", to + "e = Expand(b, h) y = Concat<axis = 0>(x, e)", {{"BROADCAST_TO", 1}}},
+  });
+}
+
+TEST(Patterns, TapsThatReadPaddingOnly) {
+  std::vector<Row> rows;
+  for (const char* attributes :
+       {"dilations = [6,6], pads = [6,6,6,6]", "dilations = [4,2], pads = [4,2,4,2]",
+        "dilations = [5,5], pads = [5,5,5,5]", "dilations = [6,1], pads = [6,1,6,1], strides = [2,2]",
+        "dilations = [3,3], pads = [6,0,6,0], strides = [3,1]", "dilations = [5,1], pads = [10,1,0,1]",
+        "pads = [2,2,2,2]"})
+    rows.push_back({17, "float[1,2,5,7] x", "w=4,2,3,3 b=4", std::string("y = Conv<") + attributes + ">(x, w, b)"});
+  rows.push_back(
+      {17, "float[1,4,5,5] x", "w=4,2,3,3", "y = Conv<dilations = [6,6], pads = [6,6,6,6], group = 2>(x, w)"});
+  rows.push_back(
+      {17, "float[1,4,5,5] x", "w=4,1,3,3", "y = Conv<dilations = [6,6], pads = [6,6,6,6], group = 4>(x, w)"});
+  rows.push_back({17, "float[1,4,5] x", "w=4,4,3", "y = Conv<dilations = [5], pads = [5,5]>(x, w)"});
+  expect_equal(rows);
+}
+
 /// One transformer block, batch first or sequence first, with all that the patterns know.
 std::string block(bool sequence_first) {
   const std::string heads = sequence_first ? "[5, 8, 4]" : "[2, 5, 4, 4]",
