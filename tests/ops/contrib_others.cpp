@@ -47,11 +47,13 @@ TEST(ContribOthers, Algebra) {
   for (const char* metric : {"sqeuclidean", "euclidean"})
     rows.push_back({17, "float[4,6] x, float[5,6] w", "",
                     std::string("y = com.microsoft.CDist<metric = \"") + metric + "\">(x, w)", "float[] y", 1e-3});
-  rows.push_back({17, "float[2,3,6,7] x", "",
-                  "b = Constant<value = float[4,4] {0.1, 0.2, 0.8, 0.9, -0.2, 0, 1.1, 1, 0.5, 0.5, 0.5, 0.5, 0.9, 0.8, "
-                  "0.1, 0.2}>()" +
-                      ints("i", "int32[4] {0, 1, 1, 0}") + ints("s", "int32[2] {3, 4}") +
-                      "y = com.microsoft.CropAndResize<extrapolation_value = 0.3>(x, b, i, s)"});
+  for (const char* mode : {"bilinear", "nearest"})
+    rows.push_back(
+        {17, "float[2,3,6,7] x", "",
+         "b = Constant<value = float[4,4] {0.1, 0.2, 0.8, 0.9, -0.2, 0, 1.1, 1, 0.5, 0.5, 0.5, 0.5, 0.9, 0.8, "
+         "0.1, 0.2}>()" +
+             ints("i", "int32[4] {0, 1, 1, 0}") + ints("s", "int32[2] {3, 4}") +
+             "y = com.microsoft.CropAndResize<extrapolation_value = 0.3, mode = \"" + mode + "\">(x, b, i, s)"});
   expect_equal(rows);
   const std::string parts =
       "xr, xi = Split<axis = 2>(x) wr, wi = Split<axis = 1>(w) ac = Mul(xr, wr) bd = Mul(xi, wi) ad = "
