@@ -55,12 +55,21 @@ Value unpacked(const Emit& emit, const Value& bytes, std::int64_t bits, std::int
   return width == count ? all : slice(emit, all, rank - 1, 0, count);
 }
 
-Value dequantized(const Emit& emit, const Blocks& b) {
+void check_blocks(const Blocks& b) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 31, kMostInBlock = 1 << 24;
   decline_if(b.bits != 2 && b.bits != 4 && b.bits != 8, "numbers of ", b.bits, " bits");
+  decline_if(b.rows < 1 || b.columns < 1 || b.size < 1 || b.rows > kMost || b.columns > kMost || b.size > kMostInBlock,
+             "N, K, block_size = ", b.rows, ", ", b.columns, ", ", b.size);
+  const std::int64_t blocks = b.rows * b.count();
+  decline_if(b.scales.elements() != blocks, b.scales.elements(), " scales for ", blocks, " blocks");
+  const std::int64_t bytes = blocks * (b.size * b.bits / 8);
+  decline_if(b.data.elements() != bytes, b.data.elements(), " bytes of weights, not ", bytes);
+}
+
+Value dequantized(const Emit& emit, const Blocks& b) {
+  check_blocks(b);
   decline_if(!b.data.constant() || !b.scales.constant() || (b.zeros && !b.zeros.constant()),
              "quantized weights that are no constants");
-  const std::int64_t bytes = b.rows * b.count() * b.size * b.bits / 8;
-  decline_if(b.data.elements() != bytes, b.data.elements(), " bytes of weights, not ", bytes);
   std::vector<float> shift = zero_points(b);
   const std::vector<float> scale = b.scales.read<float>();
   decline_if(shift.size() != scale.size() || static_cast<std::int64_t>(scale.size()) != b.rows * b.count(),

@@ -20,6 +20,8 @@ struct Blocks {
   std::int64_t bits, rows, columns, size;
   std::int64_t count() const { return (columns + size - 1) / size; }
 };
+/// Declines what does not fit together, before anything is made of it.
+void check_blocks(const Blocks& b);
 /// (number - zero point) * scale as float32 [rows, columns]; 8-bit data is not read.
 Value dequantized(const Emit& emit, const Blocks& b);
 

@@ -47,7 +47,9 @@ GANTRY_UPGRADE(kMicrosoft, "CropAndResize", since(1)) {
   const auto mode = node.attr("mode", "bilinear");
   decline_if(mode != "bilinear" && mode != "nearest", "mode = ", mode);
   const Dims size = node.in(3).read<std::int64_t>();
-  decline_if(size.size() != 2 || size[0] < 1 || size[1] < 1, "crop_size = ", text(size));
+  constexpr std::int64_t kMost = 1 << 16;
+  decline_if(size.size() != 2 || size[0] < 1 || size[1] < 1 || size[0] > kMost || size[1] > kMost,
+             "crop_size = ", text(size));
   const auto corner = split(emit, node.in(1), 1, {1, 1, 1, 1});
   const Value y = samples(emit, corner[0], corner[2], size[0]), x = samples(emit, corner[1], corner[3], size[1]);
   const Value rows = unsqueeze(emit, y, {2}), columns = unsqueeze(emit, x, {1});  // [n, h, 1] and [n, 1, w]

@@ -81,10 +81,9 @@ GANTRY_CONVERT(kMicrosoft, "MatMulNBits", to(tflite)) {
   decline_if(node.attr("weight_prepacked", 0) != 0, "weights in the layout of one processor (weight_prepacked)");
   const auto n = node.attr<std::int64_t>("N"), k = node.attr<std::int64_t>("K"),
              size = node.attr<std::int64_t>("block_size");
-  decline_if(n < 1 || k < 1 || size < 1, "N, K, block_size = ", n, ", ", k, ", ", size);
   const Value a = node.in(0);
   const Blocks b{node.in(1), node.in(2), node.in(3), node.attr<std::int64_t>("bits", 4), n, k, size};
-  decline_if(b.bits != 2 && b.bits != 4 && b.bits != 8, "numbers of ", b.bits, " bits");
+  check_blocks(b);
   const bool constant = b.data.constant() && b.scales.constant() && (!b.zeros || b.zeros.constant());
   decline_if(!constant && node.in(4), "g_idx with weights of the run time");
   if (constant)

@@ -68,6 +68,7 @@ GANTRY_UPGRADE(kMicrosoft, "UnfoldTensor", since(1)) {
   const auto size = node.attr<std::int64_t>("size"), step = node.attr<std::int64_t>("step", 1), all = x.dim(axis);
   decline_if(all < 0 || step < 1 || size < 1 || size > all, "windows of ", size, " in steps of ", step, " of ", all);
   const std::int64_t windows = (all - size) / step + 1;
+  decline_if(windows > (1 << 24) / size, windows, " windows of ", size);
   Dims at;
   for (std::int64_t w = 0; w < windows; ++w)
     for (std::int64_t i = 0; i < size; ++i) at.push_back(w * step + i);

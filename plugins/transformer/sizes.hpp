@@ -20,6 +20,8 @@ inline Value count_of(const Emit& emit, const Value& v, int axis) {
 }
 /// 0, 1, ... up to a count as int32 [n].
 inline Value counting(const Emit& emit, std::int64_t n) {
+  constexpr std::int64_t kMost = 1 << 24;  // of a list that is stored
+  decline_if(n < 0 || n > kMost, "a sequence of ", n);
   std::vector<std::int32_t> at(static_cast<std::size_t>(n));
   std::iota(at.begin(), at.end(), 0);
   return emit.constant<std::int32_t>({n}, at);
