@@ -1,8 +1,9 @@
-// What is done by a constant to each input channel of FULLY_CONNECTED goes into its weights and bias:
+// What is done by a constant to each input channel of FULLY_CONNECTED or CONV_2D goes into its weights and bias:
 //   W (x * c) + b  =  (W * c) x + b          W (x + c) + b  =  W x + (b + W c)        c along the channel
 // Everything that reads the value must end in such an operator, through operators that leave the channel axis whole:
 // transposes, reshapes, slices, gathers, splits and concatenations along other axes, and means over other axes. The
-// weights are scaled by a transform of their handle.
+// weights are scaled by a transform of their handle. A shift before a convolution that pads stays: zeros are not
+// shifted.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -21,9 +22,10 @@ namespace {
 /// Follows a channel axis from a value to everything that depends on it.
 class Ways {
  public:
-  Ways(const Graph& g, std::int64_t channels) : g_(g), channels_(channels) {}
+  /// `shift`: a constant is added, which padding by zeros would not see.
+  Ways(const Graph& g, std::int64_t channels, bool shift) : g_(g), channels_(channels), shift_(shift) {}
 
-  /// The FULLY_CONNECTED at all ends; nullopt if there is another end.
+  /// The FULLY_CONNECTED and CONV_2D at all ends; nullopt if there is another end.
   std::optional<std::vector<NodeId>> from(ValueId v, std::size_t axis, NodeId after) {
     if (!reach(v, axis)) return std::nullopt;
     for (NodeId n = g_.node(after).next; n && pending_ > 0; n = g_.node(n).next) {
@@ -56,7 +58,7 @@ class Ways {
       if (i != data && node.inputs[i] && axis_.contains(node.inputs[i])) return false;
     if (!node.input(data)) return false;
     const std::size_t axis = axis_.at(node.input(data));
-    if (is_tflite(node, "FULLY_CONNECTED")) return end(n, axis);
+    if (is_tflite(node, "FULLY_CONNECTED") || is_tflite(node, "CONV_2D")) return end(n, axis);
     if (is_tflite(node, "SPLIT")) return split(node, axis);
     const std::optional<std::size_t> next = moved_axis(g_, n, axis);
     return next && node.outputs.size() == 1 && node.output(0) && reach(node.output(0), *next);
@@ -88,7 +90,9 @@ class Ways {
     const ValueId w = node.input(1);
     if (axis + 1 != type(node.input(0)).rank() || !w || !g_.value(w).is_constant() || !single_use(g_, w)) return false;
     const Constant& c = g_.value(w).constant;
-    if (c.dtype() != DType::float32 || c.dims().size() != 2 || c.dims()[1] != channels_) return false;
+    const bool conv = is_tflite(node, "CONV_2D");
+    if (c.dtype() != DType::float32 || c.dims().size() != (conv ? 4 : 2) || c.dims().back() != channels_) return false;
+    if (conv && shift_ && node.attr_or<std::string>("padding", "SAME") != "VALID") return false;
     if (node.input(2)) {
       const auto bias = constant_floats(g_, node.input(2), c.dims()[0]);
       if (!bias || static_cast<std::int64_t>(bias->size()) != c.dims()[0]) return false;
@@ -99,6 +103,7 @@ class Ways {
 
   const Graph& g_;
   const std::int64_t channels_;
+  const bool shift_;
   std::map<ValueId, std::size_t> axis_;  // of every value that depends on the first
   std::size_t pending_ = 0;              // uses of those that were not seen yet
   std::vector<NodeId> ends_;
@@ -117,14 +122,14 @@ std::optional<std::size_t> axis_of(const Graph& g, ValueId c, const Type& x) {
   return axis ? axis : x.rank() - 1;
 }
 
-// W c of [o, i] weights.
+// W c of [o, i] weights, over all taps of [o, h, w, i].
 std::optional<std::vector<double>> product(const Graph& g, NodeId n, const std::vector<float>& c) {
   const Result<std::vector<float>> w = g.value(g.node(n).input(1)).constant.read<float>();
   if (!w.ok()) return std::nullopt;
-  std::vector<double> sums(w->size() / c.size());
-  for (std::size_t o = 0; o < sums.size(); ++o)
-    for (std::size_t i = 0; i < c.size(); ++i)
-      sums[o] += static_cast<double>((*w)[o * c.size() + i]) * static_cast<double>(c[i]);
+  std::vector<double> sums(static_cast<std::size_t>(g.value(g.node(n).input(1)).constant.dims()[0]));
+  const std::size_t row = w->size() / sums.size();
+  for (std::size_t i = 0; i < w->size(); ++i)
+    sums[i / row] += static_cast<double>((*w)[i]) * static_cast<double>(c[i % c.size()]);
   return sums;
 }
 
@@ -164,7 +169,9 @@ bool shift_inputs(Graph& g, const std::vector<NodeId>& ends, const std::vector<f
 bool scale_inputs(Graph& g, const std::vector<NodeId>& ends, const std::vector<float>& factors) {
   std::vector<Constant> weights;
   for (const NodeId n : ends) {
-    Result<Constant> scaled = g.value(g.node(n).input(1)).constant.scale(1, factors);
+    Result<Constant> scaled =
+        g.value(g.node(n).input(1))
+            .constant.scale(static_cast<std::int64_t>(g.value(g.node(n).input(1)).constant.dims().size()) - 1, factors);
     if (!scaled.ok()) return false;
     weights.push_back(*std::move(scaled));
   }
@@ -189,7 +196,7 @@ void fuse(Graph& g, NodeId n) {
   const std::string_view op = g.node(n).op.name;
   for (float& f : *c) f = op == "DIV" ? 1 / f : op == "SUB" ? -f : f;
   if (!finite(*c)) return;
-  const auto ends = Ways(g, x.dims[*axis].size).from(y, *axis, n);
+  const auto ends = Ways(g, x.dims[*axis].size, op == "ADD" || op == "SUB").from(y, *axis, n);
   if (!ends) return;
   const bool done = op == "MUL" || op == "DIV" ? scale_inputs(g, *ends, *c) : shift_inputs(g, *ends, *c);
   if (done) bypass(g, n, found->x);

@@ -49,12 +49,16 @@ bool same_attributes(const Attrs& a, const Attrs& b) {
 /// The projections of x, in their order; nullopt if they are not three of one size that end in products.
 std::optional<std::vector<NodeId>> projections(const Graph& g, NodeId first) {
   const ValueId x = g.node(first).input(0);
+  const auto of_a_product = [&](const Use& u) {
+    return u.operand == 0 && is_tflite(g.node(u.node), "FULLY_CONNECTED");
+  };
+  if (std::ranges::count_if(g.value(x).uses, of_a_product) != static_cast<std::ptrdiff_t>(kProjections))
+    return std::nullopt;
   std::vector<NodeId> found;
-  for (NodeId n = first; n; n = g.node(n).next) {
+  for (NodeId n = first; n && found.size() < kProjections; n = g.node(n).next) {
     if (g.node(n).input(0) != x || !is_tflite(g.node(n), "FULLY_CONNECTED")) continue;
     if (!is_projection(g, n) || !ends_in_product(g, g.node(n).output(0))) return std::nullopt;
     found.push_back(n);
-    if (found.size() > kProjections) return std::nullopt;
   }
   if (found.size() != kProjections) return std::nullopt;
   const Node& one = g.node(found[0]);
