@@ -57,6 +57,11 @@ def hundred_megabytes(path, layers=50, channels=256):
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
 
 
+def keras_mobilenet(path):
+    """MobileNetV2 as Keras writes it; converted to ONNX."""
+    subprocess.run([sys.executable, ROOT / "benchmarks/keras_mobilenet.py", path], check=True)
+
+
 def anonymous_kib(pid):
     try:
         for line in open(f"/proc/{pid}/status"):
@@ -90,8 +95,11 @@ def main():
     print(f"{'model':20} {'MiB':>7} {'convert ms':>11} {'cp ms':>8} {'ratio':>7} {'RssAnon MiB':>12}")
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        for name, make in (("one operator", one_operator), ("mobilenet-like", mobilenet), ("100 MB, residual", hundred_megabytes)):
-            model, out, copy = folder / "m.onnx", folder / "m.tflite", folder / "copy"
+        for name, make, source, target in (("one operator", one_operator, "m.onnx", "m.tflite"),
+                                           ("mobilenet-like", mobilenet, "m.onnx", "m.tflite"),
+                                           ("100 MB, residual", hundred_megabytes, "m.onnx", "m.tflite"),
+                                           ("Keras MobileNetV2", keras_mobilenet, "m.h5", "k.onnx")):
+            model, out, copy = folder / source, folder / target, folder / "copy"
             make(model)
             convert = [args.gantry, "convert", model, "-o", out, "-q"]
             duplicate = ["cp", "--reflink=never", model, copy]

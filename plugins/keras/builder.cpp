@@ -245,6 +245,10 @@ Builder::Values Builder::bidirectional(const Layer& layer, const Call& call, con
 
 Builder::Values Builder::weights(const Layer& layer, const Scope& scope) {
   Values out;
+  if (!layer.package.empty() && layer.package != "qkeras") {  // of a plugin that knows what they are
+    for (const std::string& path : weights_.all(scope)) out.push_back(weight(path));
+    return out;
+  }
   for (const Role& role : roles_of(layer.class_name, *layer.config)) {
     const auto path = weights_.find(scope, role);
     if (!path)

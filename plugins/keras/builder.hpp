@@ -16,7 +16,8 @@
 namespace gantry::keras {
 
 /// One node a call of a layer: op = class, domain = package ("" for Keras' own), name = the layer's, attributes =
-/// configuration, operands = the call's tensors, then the weights in the order of roles_of. Besides:
+/// configuration, operands = the call's tensors, then the weights in the order of roles_of (of
+/// other packages' layers: all, in the file's order). Besides:
 ///   keras_version   2 or 3
 ///   operand_count   how many operands are tensors of the call
 ///   call            JSON text of arguments that are no tensors; keywords: names of the last operands

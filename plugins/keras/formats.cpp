@@ -24,7 +24,8 @@ std::string_view as_text(std::span<const std::byte> bytes) {
 }
 
 // A configuration may be the model's, or have it within.
-const Json& model_of(const Json& j) {  // NOLINT(bugprone-return-const-ref-from-parameter): of what its caller holds
+const Json& model_of(const Json& j) {
+  // NOLINTNEXTLINE(bugprone-return-const-ref-from-parameter): its callers hold it
   if (member(j, "class_name").is_string()) return j;
   const Json& inner = member(j, "model_config");
   if (member(inner, "class_name").is_string()) return inner;

@@ -25,13 +25,17 @@ bool fits(std::string_view component, std::string_view wanted) {
   return component == wanted;
 }
 
-// Whether the path has the parts in order, and one of the names last.
-bool fits(const std::vector<std::string>& path, const std::vector<std::string>& parts, const Role& role) {
-  if (path.empty()) return false;
+// Whether the path has the parts in order before its last component.
+bool lies_in(const std::vector<std::string>& path, const std::vector<std::string>& parts) {
   std::size_t part = 0;
   for (std::size_t i = 0; i + 1 < path.size() && part < parts.size(); ++i) part += fits(path[i], parts[part]);
-  if (part < parts.size()) return false;
-  return std::ranges::find(role.names, without_number(path.back())) != role.names.end();
+  return part == parts.size();
+}
+
+// And one of the names last.
+bool fits(const std::vector<std::string>& path, const std::vector<std::string>& parts, const Role& role) {
+  return !path.empty() && lies_in(path, parts) &&
+         std::ranges::find(role.names, without_number(path.back())) != role.names.end();
 }
 
 }  // namespace
@@ -91,6 +95,18 @@ std::optional<std::string> Weights::find(const Scope& layer, const Role& role) c
   std::string path = scope.group + "/vars/" + std::to_string(role.index);
   if (file_.has_dataset(path)) return path;
   return std::nullopt;
+}
+
+std::vector<std::string> Weights::all(const Scope& layer) const {
+  std::vector<std::string> paths;
+  if (by_name_) {
+    for (const std::string& name : names_of(layer.group))
+      if (lies_in(split(name), layer.parts)) paths.push_back(layer.group + "/" + name);
+    return paths;
+  }
+  const auto path = [&] { return layer.group + "/vars/" + std::to_string(paths.size()); };
+  while (file_.has_dataset(path())) paths.push_back(path());
+  return paths;
 }
 
 }  // namespace gantry::keras

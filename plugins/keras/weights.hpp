@@ -39,6 +39,8 @@ class Weights {
   Scope part(const Scope& layer, const std::string& name, const std::string& own = "") const;
   /// Path of the weight's dataset; nullopt if the file does not have it.
   std::optional<std::string> find(const Scope& layer, const Role& role) const;
+  /// Paths of all weights of a layer, in the order of the file.
+  std::vector<std::string> all(const Scope& layer) const;
 
  private:
   const std::vector<std::string>& names_of(const std::string& group) const;

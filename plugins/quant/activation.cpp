@@ -3,6 +3,7 @@
 // which one was set is not in the file.
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "constants.hpp"
 #include "emit.hpp"
@@ -10,7 +11,14 @@
 namespace gantry::quant {
 namespace {
 
-std::string rounding(const Emit& emit) { return emit.call().option<std::string>("rounding_mode"); }
+std::string rounding(const Emit& emit) {
+  static const std::set<std::string, std::less<>> kModes = {"ROUND", "HALF_EVEN", "CEIL",    "FLOOR",
+                                                            "UP",    "DOWN",      "HALF_UP", "HALF_DOWN"};
+  std::string mode = emit.call().option<std::string>("rounding_mode");
+  decline_if(!kModes.contains(mode), "the option rounding_mode is '", mode,
+             "', not ROUND, HALF_EVEN, CEIL, FLOOR, UP, DOWN, HALF_UP or HALF_DOWN");
+  return mode;
+}
 
 Value hard_sigmoid(const Emit& emit, const Value& x) {
   return emit.op("HardSigmoid", {x}, {{"alpha", 0.5F}, {"beta", 0.5F}});

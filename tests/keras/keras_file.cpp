@@ -189,6 +189,7 @@ Status KerasTest::convert(const fs::path& input, const fs::path& output, const s
   search.defaults = false;
   PluginSettings settings;
   settings["org.gantry.quant"]["output"].value = quantizers;
+  settings["org.gantry.quant"]["rounding_mode"].value = rounding_;
   GANTRY_ASSIGN(const std::unique_ptr<PluginRegistry> plugins, PluginRegistry::discover(search, settings, report_));
   PipelineOptions options;
   options.target = output.extension() == ".onnx" ? "onnx" : "tflite";

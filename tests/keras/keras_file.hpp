@@ -65,6 +65,7 @@ class KerasTest : public testing::Test {
   /// Converts with quantizers in float, and runs it: outputs in order.
   std::vector<std::vector<float>> run(const std::string& hdf5, const std::vector<std::vector<float>>& inputs);
 
+  std::string rounding_ = "ROUND";  // the option rounding_mode
   std::filesystem::path folder_;
   Report report_;
 };

@@ -182,6 +182,49 @@ TEST_F(Quantizers, ThatCannotBeExactAreRefusedByTheLayersName) {
   }
 }
 
+TEST_F(Quantizers, TiesRoundAsTheOptionSays) {
+  KerasModel m;
+  m.input("x", {4});
+  m.layer("QActivation", "q", {"x"}, {{"activation", bits(4, 0)}});
+  m.output("q");
+  const std::filesystem::path model = write("m.h5", m.hdf5()), out = folder_ / "q.onnx";
+  for (const char* mode : {"ROUND", "HALF_UP", "FLOOR"}) {
+    rounding_ = mode;
+    ASSERT_TRUE(convert(model, out, "qonnx").ok()) << mode;
+    onnx::ModelProto file;
+    std::ifstream in(out, std::ios::binary);
+    ASSERT_TRUE(file.ParseFromIstream(&in));
+    ASSERT_EQ(file.graph().node_size(), 1);
+    for (const auto& a : file.graph().node(0).attribute()) {
+      if (a.name() == "rounding_mode") {
+        EXPECT_EQ(a.s(), mode);
+      }
+    }
+    EXPECT_EQ(convert(model, folder_ / "c.onnx", "qcdq").ok(), mode == std::string("ROUND")) << mode;
+  }
+  rounding_ = "SIDEWAYS";
+  const Status s = convert(model, out, "qonnx");
+  ASSERT_FALSE(s.ok());
+  EXPECT_THAT(s.error().message, testing::HasSubstr("SIDEWAYS"));
+}
+
+// Values between: the bound of the negative side is less than a step; one bit of tanh is -1 and 0.
+TEST_F(Quantizers, OfFewBits) {
+  const Floats x = {-8, -3, -1, -0.3F, 0, 0.2F, 0.6F, 2};
+  const std::vector<std::pair<Json, Floats>> cases = {
+      {"quantized_relu(3,0,negative_slope=0.125)", {-0.125F, -0.125F, 0, 0, 0, 0.25F, 0.5F, 0.75F}},
+      {"quantized_tanh(1)", {-1, -1, -1, 0, 0, 0, 0, 0}}};
+  for (const auto& [quantizer, numbers] : cases) {
+    KerasModel m;
+    m.input("x", {8});
+    m.layer("QActivation", "q", {"x"}, {{"activation", quantizer}});
+    m.output("q");
+    const std::vector<Floats> y = run(m.hdf5(), {x});
+    ASSERT_EQ(y.size(), 1U) << quantizer;
+    EXPECT_EQ(y[0], numbers) << quantizer;
+  }
+}
+
 TEST_F(Quantizers, QcdqIsWrittenWhereItIsExact) {
   KerasModel m;
   m.input("x", {4});
