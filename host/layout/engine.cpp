@@ -3,9 +3,7 @@
 #include <algorithm>
 
 #include "host/layout/apply.hpp"
-#include "host/layout/fold.hpp"
-#include "host/layout/joint.hpp"
-#include "host/layout/shapes.hpp"
+#include "host/layout/plan.hpp"
 
 namespace gantry::layout {
 namespace {
@@ -72,73 +70,6 @@ std::vector<Statistics::Reordered> reordered_io(const Model& m, const Candidates
   return all;
 }
 
-/// Both problems solved.
-struct Plan {
-  Orders orders;
-  Shapes shapes;
-  std::int64_t cost() const { return orders.cost + shapes.cost; }
-};
-
-/// Every transpose can be written with so many dimensions.
-bool within_rank(const Candidates& c, const Orders& o, int max_rank) {
-  return std::all_of(o.copies.begin(), o.copies.end(), [&](const Orders::Copy& copy) {
-    const std::vector<Seq>& orders = c.orders[copy.root];
-    return static_cast<int>(runs(orders[o.produced[copy.root]], orders[copy.order])) <= max_rank;
-  });
-}
-
-/// Candidates that are needed, and the best orders among them. Where the optimum without a limit on the rank of a
-/// transpose keeps to the limit, it is the optimum.
-Result<Candidates> needed_candidates(const Model& m, const EngineOptions& options, Orders& best) {
-  const Candidates all = find_candidates(m);
-  const int max_rank = options.cost.max_rank;
-  const auto wide = [&](const Root& r) { return static_cast<int>(r.atoms.size()) > max_rank; };
-  if (std::any_of(m.roots.begin(), m.roots.end(), wide)) {
-    Candidates few = all;
-    fold_candidates(m, few, max_rank, RankLimit::hoped_for);
-    CostModel any_rank = options.cost;
-    any_rank.ranks_bind = false;
-    GANTRY_ASSIGN(best, solve_orders(m, few, any_rank, options.solver));
-    if (within_rank(few, best, max_rank)) return few;
-  }
-  Candidates few = all;
-  fold_candidates(m, few, max_rank, RankLimit::kept);
-  GANTRY_ASSIGN(best, solve_orders(m, few, options.cost, options.solver));
-  return few;
-}
-
-/// Orders, shapes, and where reshapes are left other optima of the orders and their mixture; the best of all.
-Result<Plan> make_plan(const Graph& g, const Model& m, const Candidates& c, Orders orders, const ShapeOptions& shapes,
-                       const EngineOptions& options) {
-  Plan best;
-  best.orders = std::move(orders);
-  SolverOptions solver = options.solver;  // a good answer is enough for shapes, and it must not depend on a clock
-  if (!options.thorough) {
-    solver.max_table = std::min<std::uint64_t>(solver.max_table, 20'000);
-    solver.nodes = 0;
-    solver.highs_library.clear();
-  }
-  GANTRY_ASSIGN(best.shapes, solve_shapes(g, m, c, best.orders, shapes, solver));
-  if (best.shapes.reshapes == 0 || options.ties == 0) return best;
-  std::vector<Orders> pool{best.orders};
-  const auto consider = [&](Orders o) -> Status {
-    if (o.cost > best.orders.cost) return {};
-    o.lower_bound = best.orders.lower_bound;
-    o.optimal = best.orders.optimal;
-    o.solver = best.orders.solver;
-    Result<Shapes> s = solve_shapes(g, m, c, o, shapes, solver);
-    if (s.ok() && o.cost + s->cost < best.cost()) best = {std::move(o), *std::move(s)};
-    return {};
-  };
-  for (std::size_t seed = 1; seed <= options.ties; ++seed) {
-    GANTRY_ASSIGN(Orders o, solve_orders(m, c, options.cost, options.solver, seed));
-    if (o.cost == best.orders.cost) pool.push_back(std::move(o));
-  }
-  Result<Orders> mixed = mix_orders(g, m, c, pool, shapes, solver);
-  if (mixed.ok()) GANTRY_TRY(consider(*std::move(mixed)));
-  return best;
-}
-
 Status run_region(Graph& g, RegionId region, const EngineOptions& options, Statistics& stats) {
   const std::int64_t before = present_cost(g, region, options.cost);
   stats.cost_before += before;
@@ -151,15 +82,8 @@ Status run_region(Graph& g, RegionId region, const EngineOptions& options, Stati
     return {};
   };
   if (m.operators.empty() || too_open(m) || too_wide(m) || has_unranked_input(g, region)) return skip();
-  Orders first;
-  GANTRY_ASSIGN(const Candidates c, needed_candidates(m, options, first));
-  ShapeOptions shape_options;
-  shape_options.cost = options.cost;
-  shape_options.max_rank = [&](NodeId n) {
-    const int limit = options.max_rank ? options.max_rank(g.node(n).op) : 0;
-    return limit > 0 ? std::min(limit, options.cost.max_rank) : options.cost.max_rank;
-  };
-  Result<Plan> made = make_plan(g, m, c, std::move(first), shape_options, options);
+  const Candidates c = find_candidates(m);
+  Result<Plan> made = make_plan(g, m, c, options);
   if (!made.ok() && options.leave_unwritable) return skip();
   if (!made.ok()) return made.take_error();
   const Plan plan = *std::move(made);

@@ -24,9 +24,9 @@ class Joint {
  public:
   Joint(const Model& m, ShapeCandidates& candidates, const CostModel& cost)
       : m_(m), candidates_(candidates), cost_(cost), made_(m.roots.size()), wanted_(m.roots.size()) {
-    for (Mover& t : candidates_.movers()) {
+    for (const Mover& t : candidates_.movers()) {
       auto& known = pairs_[{t.from, t.to}];
-      for (ShapeCandidates::Pair& p : candidates_.pairs(t)) known.emplace(std::move(p.from), std::move(p.to));
+      for (const Mover::Pair& p : t.pairs) known.emplace(p.from, p.to);
     }
   }
 
@@ -139,7 +139,7 @@ Result<Orders> mix_orders(const Graph& g, const Model& m, const Candidates& c, c
         if (a != b && static_cast<int>(runs(c.orders[root][a], c.orders[root][b])) <= options.cost.max_rank)
           movers.push_back({{root, a}, {root, b}, {}, {}});
   ShapeCandidates candidates(g, m, c, choices, std::move(movers), options);
-  candidates.propagate();
+  candidates.find();
   Joint joint(m, candidates, options.cost);
   joint.set_up();
   const Solution s = solve(joint.problem(), solver);

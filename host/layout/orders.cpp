@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "host/layout/dice.hpp"
 #include "host/layout/star.hpp"
 
 namespace gantry::layout {
@@ -42,18 +43,9 @@ class Setup {
   bool exact() const { return exact_; }
 
  private:
-  /// 0 to 15, the same for the same seed, root and order.
-  Cost dice(std::size_t root, std::size_t order) const {
-    if (seed_ == 0) return 0;
-    std::uint64_t h =
-        seed_ * 0x9E3779B97F4A7C15u ^ (root + 1) * 0xBF58476D1CE4E5B9u ^ (order + 1) * 0x94D049BB133111EBu;
-    h = (h ^ h >> 31) * 0xD6E8FEB86659FD93u;
-    return static_cast<Cost>(h >> 60);
-  }
-
   /// Ties only.
   Cost tie(std::size_t root, std::size_t order) const {
-    return static_cast<Cost>(c_.blocks[root][order]) + dice(root, order);
+    return static_cast<Cost>(c_.blocks[root][order]) + dice(seed_, root, order);
   }
 
   std::vector<Cost> own_costs(std::size_t i) const {

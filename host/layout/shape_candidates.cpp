@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "host/layout/fold.hpp"
+
 namespace gantry::layout {
 
 ShapeCandidates::ShapeCandidates(const Graph& g, const Model& m, const Candidates& c,
@@ -66,7 +68,48 @@ void ShapeCandidates::propagate() {
     for (std::size_t i : now) i < contexts_.size() ? visit(contexts_[i]) : visit(movers_[i - contexts_.size()]);
   }
   if (!dirty_.empty()) ++dropped_;
+}
+
+void ShapeCandidates::find() {
+  propagate();
   for (Context& op : contexts_) add_flat(op);
+  for (Mover& t : movers_) t.pairs = pairs(t);
+  fold_shapes();
+}
+
+/// A relation for each operator with each of its choices of orders, and one for each transpose (fold.hpp).
+void ShapeCandidates::fold_shapes() {
+  FormProblem p;
+  std::map<CopyKey, std::size_t> value;
+  std::vector<std::map<Shape, std::size_t>> form;
+  for (const auto& [key, list] : shapes_) {
+    value.emplace(key, form.size());
+    form.emplace_back();
+    for (const Shape& s : list) form.back().emplace(s, form.back().size());
+    p.weight.emplace_back(list.size(), 0);
+  }
+  for (const Context& op : contexts_) {
+    Relation r;
+    for (std::size_t k = 0; k < op.writer.operands(); ++k) r.values.push_back(value.at(op.writer.copy(k)));
+    for (const Writing& w : op.writings) {
+      r.tuples.emplace_back();
+      for (std::size_t k = 0; k < w.shapes.size(); ++k) r.tuples.back().push_back(form[r.values[k]].at(w.shapes[k]));
+    }
+    p.relations.push_back(std::move(r));
+  }
+  for (const Mover& t : movers_) {
+    Relation r{{value.at(t.from), value.at(t.to)}, {}};
+    for (const Mover::Pair& pair : t.pairs)
+      r.tuples.push_back({form[r.values[0]].at(pair.from), form[r.values[1]].at(pair.to)});
+    p.relations.push_back(std::move(r));
+  }
+  const Kept kept = fold(p);
+  const auto drop = [&](auto& list, const std::vector<bool>& keep) {
+    std::size_t i = 0;
+    std::erase_if(list, [&](const auto&) { return !keep[i++]; });
+  };
+  for (std::size_t i = 0; i < contexts_.size(); ++i) drop(contexts_[i].writings, kept.tuple[i]);
+  for (std::size_t t = 0; t < movers_.size(); ++t) drop(movers_[t].pairs, kept.tuple[contexts_.size() + t]);
 }
 
 /// An operator that flattens its operand takes it in any shape.
@@ -158,8 +201,8 @@ void ShapeCandidates::add_blocks(const Mover& t, bool to, const Blocks& label) {
   add_shape(to ? t.to : t.from, shape_of(t, to, label));
 }
 
-std::vector<ShapeCandidates::Pair> ShapeCandidates::pairs(const Mover& t) const {
-  std::vector<Pair> out;
+std::vector<Mover::Pair> ShapeCandidates::pairs(const Mover& t) const {
+  std::vector<Mover::Pair> out;
   const auto from = shapes_.find(t.from), to = shapes_.find(t.to);
   if (from == shapes_.end() || to == shapes_.end()) return out;
   std::vector<std::pair<Blocks, const Shape*>> wanted;
@@ -174,7 +217,7 @@ std::vector<ShapeCandidates::Pair> ShapeCandidates::pairs(const Mover& t) const 
   return out;
 }
 
-std::vector<std::int64_t> ShapeCandidates::permutation(const Mover& t, const Pair& l) const {
+std::vector<std::int64_t> ShapeCandidates::permutation(const Mover& t, const Mover::Pair& l) const {
   const auto a = *cut_order(root(t.from), order(t.from), l.from), b = *cut_order(root(t.from), order(t.to), l.to);
   std::vector<std::int64_t> ones, perm;
   for (std::size_t i = 0; i < a.size(); ++i)

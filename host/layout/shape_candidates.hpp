@@ -35,6 +35,11 @@ struct Mover {
   CopyKey from, to;
   std::vector<Blocks> labels;
   std::set<std::pair<int, Shape>> done;
+  /// Shapes on both sides that have the same blocks: what one TRANSPOSE can do.
+  struct Pair {
+    Shape from, to;
+  };
+  std::vector<Pair> pairs;
 };
 
 class ShapeCandidates {
@@ -43,19 +48,14 @@ class ShapeCandidates {
   ShapeCandidates(const Graph& g, const Model& m, const Candidates& c,
                   const std::vector<std::vector<std::size_t>>& choices, std::vector<Mover> movers,
                   const ShapeOptions& options);
-  void propagate();
+  /// Finds all, and drops those that nobody needs.
+  void find();
 
-  /// Shapes on both sides of a transpose that have the same blocks: what one TRANSPOSE can do.
-  struct Pair {
-    Shape from, to;
-  };
-  std::vector<Pair> pairs(const Mover& t) const;
   /// perm of a TRANSPOSE from one shape to the other: result dimension i is operand dimension perm[i].
-  std::vector<std::int64_t> permutation(const Mover& t, const Pair& l) const;
+  std::vector<std::int64_t> permutation(const Mover& t, const Mover::Pair& l) const;
 
   std::vector<Context>& contexts() { return contexts_; }
   std::vector<Mover>& movers() { return movers_; }
-  const std::vector<Shape>& shapes(CopyKey k) { return shapes_[k]; }
   std::size_t dropped() const { return dropped_; }
   const Root& root(CopyKey k) const { return m_.roots[k.root]; }
 
@@ -65,12 +65,15 @@ class ShapeCandidates {
     bool whole = true;  // no dimension had to be cut
   };
   const Seq& order(CopyKey k) const { return c_.orders[k.root][k.order]; }
+  void propagate();
+  void fold_shapes();
   bool add_shape(CopyKey k, const Shape& s);
   void add_grouping(Context& op, const std::optional<Grouping>& g);
   void add_flat(Context& op);
   void visit(Context& op);
   void visit(Mover& t);
   void add_blocks(const Mover& t, bool to, const Blocks& label);
+  std::vector<Mover::Pair> pairs(const Mover& t) const;
   std::optional<Side> side(const Mover& t, bool to, const Shape& shape) const;
   Shape shape_of(const Mover& t, bool to, const Blocks& b) const;
 

@@ -48,18 +48,15 @@ class ShapeProblem {
       }
     }
     for (const Mover& t : candidates_.movers()) {
-      pairs_.push_back(candidates_.pairs(t));
-      if (pairs_.back().empty()) return error(Code::internal, "layout: a transpose cannot be written");
-    }
-    for (std::size_t t = 0; t < pairs_.size(); ++t) {
-      const std::size_t v = problem_.add_variable(std::vector<Cost>(pairs_[t].size(), 0));
+      if (t.pairs.empty()) return error(Code::internal, "layout: a transpose cannot be written");
+      const std::size_t v = problem_.add_variable(std::vector<Cost>(t.pairs.size(), 0));
       ShapePort from{v, {}}, to{v, {}};
-      for (const ShapeCandidates::Pair& l : pairs_[t]) {
+      for (const Mover::Pair& l : t.pairs) {
         from.shapes.push_back(&l.from);
         to.shapes.push_back(&l.to);
       }
-      readers_[candidates_.movers()[t].from].push_back(std::move(from));
-      makers_[candidates_.movers()[t].to] = std::move(to);
+      readers_[t.from].push_back(std::move(from));
+      makers_[t.to] = std::move(to);
     }
     for (const auto& [key, ports] : readers_) add_copy(key, makers_.at(key), ports);
     return {};
@@ -71,9 +68,9 @@ class ShapeProblem {
     Shapes out;
     const auto& contexts = candidates_.contexts();
     for (std::size_t i = 0; i < contexts.size(); ++i) out.operators.push_back(contexts[i].writings[s.label[i]]);
-    for (std::size_t t = 0; t < pairs_.size(); ++t) {
+    for (std::size_t t = 0; t < candidates_.movers().size(); ++t) {
       const Mover& mover = candidates_.movers()[t];
-      const ShapeCandidates::Pair& l = pairs_[t][s.label[contexts.size() + t]];
+      const Mover::Pair& l = mover.pairs[s.label[contexts.size() + t]];
       out.transposes.push_back({mover.from, mover.to, l.from, l.to, candidates_.permutation(mover, l)});
     }
     for (const auto& [key, ports] : readers_) {
@@ -121,7 +118,6 @@ class ShapeProblem {
   std::map<CopyKey, ShapePort> makers_;
   std::map<CopyKey, std::vector<ShapePort>> readers_;
   bool exact_ = true;
-  std::vector<std::vector<ShapeCandidates::Pair>> pairs_;
 };
 
 }  // namespace
@@ -129,7 +125,7 @@ class ShapeProblem {
 Result<Shapes> solve_shapes(const Graph& g, const Model& m, const Candidates& c, const Orders& o,
                             const ShapeOptions& options, const SolverOptions& solver) {
   ShapeCandidates candidates(g, m, c, one_choice(o), movers_of(o), options);
-  candidates.propagate();
+  candidates.find();
   ShapeProblem problem(candidates, options.cost);
   GANTRY_TRY(problem.set_up());
   const Solution s = solve(problem.problem(), solver);

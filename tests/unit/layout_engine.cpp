@@ -8,7 +8,7 @@
 #include "host/ir/text.hpp"
 #include "host/ir/verifier.hpp"
 #include "host/layout/engine.hpp"
-#include "host/layout/fold.hpp"
+#include "host/layout/fold_orders.hpp"
 #include "host/layout/shapes.hpp"
 #include "host/passes/pass.hpp"
 #include "host/plugins/registry.hpp"
@@ -166,12 +166,14 @@ std::int64_t least_cost(const Model& m, const Candidates& c, const CostModel& co
 void expect_folding_keeps_the_optimum(const Model& m, const Candidates& all, int max_rank, const std::string& graph) {
   CostModel cost = options().cost;
   cost.max_rank = max_rank;
-  Candidates kept = all, hoped_for = all;
-  fold_candidates(m, kept, max_rank, RankLimit::kept, 0);
-  EXPECT_EQ(least_cost(m, kept, cost), least_cost(m, all, cost)) << "rank " << max_rank << '\n' << graph;
-  fold_candidates(m, hoped_for, max_rank, RankLimit::hoped_for, 0);
-  cost.ranks_bind = false;
-  EXPECT_EQ(least_cost(m, hoped_for, cost), least_cost(m, all, cost)) << graph;
+  for (const std::uint64_t seed : {0, 1}) {
+    const auto folded = [&](RankLimit limit) { return fold_candidates(m, all, max_rank, limit, seed, 0).left; };
+    cost.ranks_bind = true;
+    EXPECT_EQ(least_cost(m, folded(RankLimit::kept), cost), least_cost(m, all, cost)) << "rank " << max_rank << '\n'
+                                                                                      << graph;
+    cost.ranks_bind = false;
+    EXPECT_EQ(least_cost(m, folded(RankLimit::hoped_for), cost), least_cost(m, all, cost)) << graph;
+  }
 }
 
 TEST(LayoutEngine, NoOrdersAreCheaper) {
