@@ -64,7 +64,7 @@ class Maker {
       if (d == 1) continue;
       std::set<std::int64_t> shared;
       for (std::int64_t c : axes_.cuts({o.value, static_cast<int>(i)}))
-        if (grain->second % c == 0) shared.insert(c);
+        if (c != 0 && grain->second % c == 0) shared.insert(c);
       if (d > 1 && grain->second % d == 0) shared.insert(d);
       const auto it = steps_.find(v);
       if (it == steps_.end()) {
@@ -213,7 +213,7 @@ class Maker {
       for (std::size_t l : labels)
         if (op_.labels[l].inner != kOuter) inner *= op_.labels[l].size;
       const bool has_outer = op_.labels[labels[0]].inner == kOuter;
-      if (d % inner || (!has_outer && d != inner)) return false;
+      if (inner == 0 || d % inner || (!has_outer && d != inner)) return false;
       for (std::size_t l : labels) {
         const std::int64_t size = op_.labels[l].inner == kOuter ? d / inner : op_.labels[l].size;
         if (size != 1) c.pieces.push_back({static_cast<int>(i), size, static_cast<int>(l)});

@@ -8,11 +8,9 @@ struct Axis {
   std::int64_t in, out, taps, stride, dilation, begin, end;
 
   bool reads_data(std::int64_t tap) const {
-    for (std::int64_t o = 0; o < out; ++o) {
-      const std::int64_t at = o * stride + tap * dilation - begin;
-      if (at >= 0 && at < in) return true;
-    }
-    return false;
+    const std::int64_t from = tap * dilation - begin;                          // what it reads for the first result
+    const std::int64_t first = from >= 0 ? 0 : (-from + stride - 1) / stride;  // result for which that is in the image
+    return first < out && first * stride + from < in;
   }
   /// Taps at the ends that go, as long as the padding covers them; one stays.
   std::pair<std::int64_t, std::int64_t> idle() const {
@@ -39,6 +37,10 @@ GANTRY_PATTERN("idle_taps", onnx, "Conv") {
   for (std::size_t i = 0; i < n; ++i) {
     const int axis = static_cast<int>(i) + 2;
     const Axis a{x.dim(axis), node.out().dim(axis), w.dim(axis), strides[i], dilations[i], pads[i], pads[n + i]};
+    constexpr std::int64_t kMost = 1 << 30;
+    for (std::int64_t v : {a.stride, a.dilation, a.begin, a.end})
+      if (v < 0 || v > kMost) return false;
+    if (a.stride < 1) return false;
     const auto [first, last] = a.idle();
     starts[i + 2] = first;
     kernel[i] = sizes[i + 2] -= first + last;

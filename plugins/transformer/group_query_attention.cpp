@@ -192,6 +192,9 @@ void refuse_forms(const Node& node) {
 GANTRY_UPGRADE(kMicrosoft, "GroupQueryAttention", since(1)) {
   refuse_forms(node);
   const auto heads = node.attr<std::int64_t>("num_heads"), kv_heads = node.attr<std::int64_t>("kv_num_heads");
+  constexpr std::int64_t kMostHeads = 1 << 24;
+  decline_if(heads < 1 || kv_heads < 1 || heads > kMostHeads || kv_heads > kMostHeads, "num_heads = ", heads,
+             ", kv_num_heads = ", kv_heads);
   const DType t = node.in(kQuery).dtype();
   Value query = widened(emit, node.in(kQuery)), key = widened(emit, node.in(kKey)),
         value = widened(emit, node.in(kValue));

@@ -51,7 +51,8 @@ GANTRY_UPGRADE(kMicrosoft, "GatedRelativePositionBias", since(1)) {
   decline_if(bool(node.in(6)), "token_offset: tokens without padding");
   const auto heads = node.attr<std::int64_t>("num_heads");
   const Value query = emit.add(widened(emit, node.in(0)), widened(emit, node.in(1)));
-  decline_if(query.rank() != 3 || query.dim(2) < 1, "query_layer of shape ", text(query.dims()));
+  decline_if(query.rank() != 3 || query.dim(2) < 1 || heads < 1, "query_layer of shape ", text(query.dims()), " for ",
+             heads, " heads");
   const Value q = emit.transpose(reshape(emit, query, {0, 0, heads, query.dim(2) / heads}), {0, 2, 1, 3});
   const Value both = emit.add(emit.op("MatMul", {q, widened(emit, node.in(3))}), widened(emit, node.in(4)));
   const std::int64_t width = both.dim(3);

@@ -85,6 +85,7 @@ GANTRY_UPGRADE(kMicrosoft, "IsAllFinite", since(1)) {
   const bool only_inf = node.attr("isinf_only", 0) != 0, only_nan = node.attr("isnan_only", 0) != 0;
   decline_if(only_inf && only_nan, "isinf_only and isnan_only");
   std::vector<Value> counts;
+  decline_if(node.in_count() == 0, "there are no operands");
   for (const Value& x : node.ins()) {
     Value bad = only_nan ? Value() : emit.op("IsInf", {x});
     if (!only_inf) {

@@ -5,6 +5,7 @@ namespace transformer {
 Value rotated(const Emit& emit, const Value& x, std::int64_t heads, const Rotary& r) {
   const int sequence = x.rank() == 3 ? 1 : 2;
   decline_if(x.rank() != 3 && x.rank() != 4, "an operand of rank ", x.rank());
+  decline_if(x.rank() == 3 && heads < 1, "num_heads = ", heads);
   const std::int64_t size = x.rank() == 4 ? x.dim(3) : x.dim(2) / heads, half = r.cos.dim(-1);
   decline_if(size < 1 || half < 1, "the head size is not known");
   decline_if(2 * half > size, "caches of ", half, " columns for heads of ", size);
@@ -69,6 +70,7 @@ GANTRY_UPGRADE(kMicrosoft, "MRotaryEmbedding", since(1)) {
   const std::int64_t heads = node.attr<std::int64_t>("num_heads", 0), hidden = x.dim(-1);
   decline_if(hidden < 1, "the head size is not known");
   const std::int64_t size = x.rank() == 4 ? hidden : heads > 0 ? hidden / heads : 2 * half;
+  decline_if(size < 1, "num_heads = ", heads, " for a hidden size of ", hidden);
   if (x.rank() == 3) attributes.emplace_back("num_heads", hidden / size);
   if (2 * half < size) attributes.emplace_back("rotary_embedding_dim", 2 * half);
   return emit.cast(emit.op("RotaryEmbedding", {x, rows(2), rows(3)}, attributes), node.in(0).dtype());
