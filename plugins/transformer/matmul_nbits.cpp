@@ -84,6 +84,7 @@ GANTRY_CONVERT(kMicrosoft, "MatMulNBits", to(tflite)) {
   const Value a = node.in(0);
   const Blocks b{node.in(1), node.in(2), node.in(3), node.attr<std::int64_t>("bits", 4), n, k, size};
   check_blocks(b);
+  decline_if(a.rank() < 1 || (a.dim(-1) >= 0 && a.dim(-1) != k), "A of shape ", text(a.dims()), " for K = ", k);
   const bool constant = b.data.constant() && b.scales.constant() && (!b.zeros || b.zeros.constant());
   decline_if(!constant && node.in(4), "g_idx with weights of the run time");
   if (constant)
