@@ -182,7 +182,7 @@ class Stream {
 
 /// Less the mean of each column of [rows, columns]: the mean over the first axis.
 Result<Constant> centered_rows(const Constant& c) {
-  const std::vector<std::int64_t> dims = c.dims();
+  const std::vector<std::int64_t>& dims = c.dims();
   const std::int64_t rows = dims[0], columns = c.elements() / rows;
   GANTRY_ASSIGN(const std::vector<float> values, c.read<float>());
   std::vector<double> sums(static_cast<std::size_t>(columns));
@@ -196,7 +196,7 @@ Result<Constant> centered_rows(const Constant& c) {
 
 /// Less the mean over the last axis.
 Result<Constant> centered_last(const Constant& c) {
-  const std::vector<std::int64_t> dims = c.dims();
+  const std::vector<std::int64_t>& dims = c.dims();
   const std::int64_t columns = dims.back(), rows = c.elements() / columns;
   GANTRY_ASSIGN(const std::vector<float> values, c.read<float>());
   std::vector<float> shift;
@@ -221,8 +221,9 @@ struct Change {
 std::optional<std::vector<Change>> changes(const Graph& g, const Stream& stream) {
   std::vector<Change> all;
   const auto change = [&](NodeId n, std::size_t i, Result<Constant> c) {
-    if (c.ok()) all.push_back({n, i, *std::move(c)});
-    return c.ok();
+    const bool ok = c.ok();
+    if (ok) all.push_back({n, i, *std::move(c)});
+    return ok;
   };
   for (const Stream::Source& s : stream.sources()) {
     const auto constant = [&](std::size_t i) -> const Constant& { return g.value(g.node(s.node).input(i)).constant; };

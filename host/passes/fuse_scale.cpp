@@ -180,8 +180,9 @@ class Way {
     if (!dims) return false;
     if (is_tflite(node, "RESHAPE")) {
       auto other = reshaped(axes_, *dims);
-      if (other) axes_ = *std::move(other);
-      return other.has_value();
+      if (!other) return false;
+      axes_ = *std::move(other);
+      return true;
     }
     const auto part = part_of(g_, n, result);
     const auto mine = taken(channels_, axes_, *part);
