@@ -11,16 +11,25 @@ void infer_float(const Node& node, const Infer& infer) { infer.set(0, DType::flo
 struct Old {
   std::string_view op;
 };
-constexpr Old kOld[] = {{"Quant"}, {"BipolarQuant"}, {"Trunc"}};
+constexpr Old kOld[] = {{"Quant"}, {"IntQuant"}, {"BipolarQuant"}, {"Trunc"}};
+// A newer name, which the consumers do not know: cleanup folds such weights away, FINN and QuantToQCDQ pass them over.
+constexpr Old kNew[] = {{"IntQuant"}};
+
+std::string_view name_of_now(std::string_view op) { return op == "IntQuant" ? "Quant" : op; }
 
 Results renamed(const Node& node, const Emit& emit, const Old& row) {
-  return emit.make(kQonnx, row.op, 1, node.ins(), attributes_of(node), {}, 1);
+  return emit.make(kQonnx, name_of_now(row.op), 1, node.ins(), attributes_of(node), {}, 1);
+}
+
+Results named(const Node& node, const Emit& emit, const Old& row) {
+  return emit.make(kQonnx, name_of_now(row.op), 1, node.ins(), attributes_of(node), {}, node.version());
 }
 
 }  // namespace
 
 GANTRY_TABLE(onnx_domain("onnx.brevitas"), kOld, renamed, to(onnx))
 GANTRY_TABLE(onnx_domain("finn.custom_op.general"), kOld, renamed, to(onnx))
+GANTRY_TABLE(qonnx, kNew, named, to(onnx))
 
 GANTRY_DEFINE(qonnx, "Quant", infer(infer_float), layout("*, *, *, _ -> *"))
 GANTRY_DEFINE(qonnx, "IntQuant", infer(infer_float), layout("*, *, *, _ -> *"))

@@ -39,6 +39,8 @@ Value bipolar(const Emit& emit, const Value& x, const Value& scale) {
 
 Results quant(const Node& node, const Emit& emit) {
   const Value x = node.in(0), scale = node.in(1), zero = node.in(2);
+  decline_if(!node.has_attr("signed") || !node.has_attr("narrow"),
+             "it does not say whether it is signed and narrow, of which readers differ");
   const bool is_signed = node.attr<std::int64_t>("signed", 1) != 0, narrow = node.attr<std::int64_t>("narrow", 0) != 0;
   const auto bits = static_cast<double>(node.in(3).scalar<float>());
   if (bits == 1 && is_signed) return bipolar(emit, x, scale);

@@ -69,6 +69,7 @@ std::string NodeImporter::value_name(std::string_view name) const {
 Result<int> NodeImporter::since_version(const NodeProto& node, std::string_view domain) const {
   const auto imported = settings_.opsets.find(std::string(domain));
   if (imported == settings_.opsets.end()) {
+    if (domain == "onnx.brevitas") return 1;  // Brevitas wrote it so, when QONNX had no versions
     return error(Code::input_opset, cat("the model uses an operator of domain ", quote(shown_domain(domain)),
                                         " without importing a version of that domain"))
         .try_this("add the domain to the model's opset_import");
