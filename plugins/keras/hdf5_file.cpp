@@ -19,6 +19,15 @@
 namespace gantry::keras {
 namespace {
 
+// AddressSanitizer's shadow is larger than any limit.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kSanitized = true;
+#elif defined(__has_feature)
+constexpr bool kSanitized = __has_feature(address_sanitizer);
+#else
+constexpr bool kSanitized = false;
+#endif
+
 [[noreturn]] void damaged() { throw std::runtime_error("the HDF5 file is damaged"); }
 
 /// A child that walks the file. Ended when this goes.
@@ -73,9 +82,7 @@ class Child {
     const rlimit no_core{0, 0}, cpu{60, 60};
     ::setrlimit(RLIMIT_CORE, &no_core);
     ::setrlimit(RLIMIT_CPU, &cpu);
-#if !defined(__SANITIZE_ADDRESS__)  // whose shadow is larger than any limit
-    limit_memory(bytes.size());
-#endif
+    if (!kSanitized) limit_memory(bytes.size());
     const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
     if (nowhere >= 0) ::dup2(nowhere, 1), ::dup2(nowhere, 2);
     walk_hdf5(bytes, to);
