@@ -98,6 +98,7 @@ Status run_region(Graph& g, RegionId region, const EngineOptions& options, Stati
   stats.lower_bound += std::min(before, o.lower_bound);
   if (!better) return skip();
   stats.cost_after += plan.cost();
+  stats.won += plan.won;
   stats.transpose_cost += o.cost;
   stats.optimal = stats.optimal && o.optimal;
   stats.proved = stats.proved && o.lower_bound >= o.cost;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,9 @@ struct EngineOptions {
   ModelOptions model;
   CostModel cost;
   SolverOptions solver;
-  bool thorough = false;                   // shapes get as much of the solver as orders do (layout.effort = "best")
+  /// A second plan with these budgets, of orders and shapes alike; the better of the two stands (layout.effort =
+  /// "best").
+  std::optional<SolverOptions> thorough;
   bool leave_unwritable = false;           // a region that cannot be written stays as it is; else that is an error
   std::size_t ties = 4;                    // other optima of the orders that are tried for fewer reshapes
   std::function<int(const Op&)> max_rank;  // of an operator's operands; 0: none known
@@ -33,6 +36,7 @@ struct Statistics {
   std::size_t candidates_dropped = 0;  // by a cap; 0: the optimum is over all that the rules reach
   std::size_t by_min_cut = 0, by_elimination = 0, by_integer_program = 0, by_search = 0;
   std::size_t regions_skipped = 0;  // two dimensions of one value unknown, or the source was better
+  std::int64_t won = 0;             // by the second plan against the first, where there was one
   std::int64_t transpose_cost = 0;  // what cost_after has of transposes: lower_bound is theirs alone
   std::size_t candidates = 0;       // orders of all values
   std::vector<Move> moves;          // the transposes and reshapes that were put in

@@ -14,8 +14,8 @@ namespace {
 /// The first problem, each time with other dice.
 class OrderSolver {
  public:
-  OrderSolver(const Model& m, const Candidates& c, const EngineOptions& options)
-      : m_(m), c_(c), options_(options), max_rank_(options.cost.max_rank) {
+  OrderSolver(const Model& m, const Candidates& c, const EngineOptions& options, const SolverOptions& solver)
+      : m_(m), c_(c), options_(options), solver_(solver), max_rank_(options.cost.max_rank) {
     hopes_ = std::ranges::any_of(m.roots, [&](const Root& r) { return static_cast<int>(r.atoms.size()) > max_rank_; });
   }
 
@@ -50,7 +50,7 @@ class OrderSolver {
  private:
   Result<Orders> solve(RankLimit limit, const CostModel& cost, std::uint64_t seed) const {
     const FoldedCandidates folded = fold_candidates(m_, c_, max_rank_, limit, seed);
-    GANTRY_ASSIGN(Orders few, solve_orders(m_, folded.left, cost, options_.solver, seed));
+    GANTRY_ASSIGN(Orders few, solve_orders(m_, folded.left, cost, solver_, seed));
     Orders o = orders_of(m_, c_, options_.cost, folded.of_all(few.choice));
     o.lower_bound = few.lower_bound;
     o.optimal = few.optimal;
@@ -61,6 +61,7 @@ class OrderSolver {
   const Model& m_;
   const Candidates& c_;
   const EngineOptions& options_;
+  const SolverOptions& solver_;
   int max_rank_;
   bool hopes_;
 };
@@ -76,21 +77,22 @@ ShapeOptions shape_options(const Graph& g, const EngineOptions& options) {
 }
 
 /// A good answer is enough for shapes, and it must not depend on a clock.
-SolverOptions shape_solver(const EngineOptions& options) {
-  SolverOptions solver = options.solver;
-  if (options.thorough) return solver;
+SolverOptions shape_solver(SolverOptions solver) {
   solver.max_table = std::min<std::uint64_t>(solver.max_table, 20'000);
   solver.nodes = 0;
   solver.highs_library.clear();
   return solver;
 }
 
-}  // namespace
+struct Solvers {
+  SolverOptions orders, shapes;
+};
 
-Result<Plan> make_plan(const Graph& g, const Model& m, const Candidates& c, const EngineOptions& options) {
+Result<Plan> plan_with(const Solvers& solvers, const Graph& g, const Model& m, const Candidates& c,
+                       const EngineOptions& options) {
   const ShapeOptions shapes = shape_options(g, options);
-  const SolverOptions solver = shape_solver(options);
-  OrderSolver orders(m, c, options);
+  const SolverOptions& solver = solvers.shapes;
+  OrderSolver orders(m, c, options, solvers.orders);
   Plan best;
   GANTRY_ASSIGN(best.orders, orders.best());
   GANTRY_ASSIGN(best.shapes, solve_shapes(g, m, c, best.orders, shapes, solver));
@@ -110,6 +112,17 @@ Result<Plan> make_plan(const Graph& g, const Model& m, const Candidates& c, cons
   mixed->optimal = best.orders.optimal;
   mixed->solver = best.orders.solver;
   return Plan{*std::move(mixed), *std::move(cut)};
+}
+
+}  // namespace
+
+Result<Plan> make_plan(const Graph& g, const Model& m, const Candidates& c, const EngineOptions& options) {
+  GANTRY_ASSIGN(Plan quick, plan_with({options.solver, shape_solver(options.solver)}, g, m, c, options));
+  if (!options.thorough) return quick;
+  GANTRY_ASSIGN(Plan best, plan_with({*options.thorough, *options.thorough}, g, m, c, options));
+  if (best.cost() > quick.cost()) return quick;
+  best.won = quick.cost() - best.cost();
+  return best;
 }
 
 }  // namespace gantry::layout

@@ -9,6 +9,7 @@ namespace gantry::layout {
 struct Plan {
   Orders orders;
   Shapes shapes;
+  std::int64_t won = 0;  // against the plan of the default effort, where a longer search was asked for
   std::int64_t cost() const { return orders.cost + shapes.cost; }
 };
 

@@ -79,30 +79,32 @@ void ShapeCandidates::find() {
 
 /// A relation for each operator with each of its choices of orders, and one for each transpose (fold.hpp).
 void ShapeCandidates::fold_shapes() {
-  FormProblem p;
   std::map<CopyKey, std::size_t> value;
-  std::vector<std::map<Shape, std::size_t>> form;
-  for (const auto& [key, list] : shapes_) {
-    value.emplace(key, form.size());
-    form.emplace_back();
-    for (const Shape& s : list) form.back().emplace(s, form.back().size());
-    p.weight.emplace_back(list.size(), 0);
-  }
+  std::vector<std::map<Shape, std::size_t>> forms;
+  const auto value_of = [&](CopyKey k) {
+    const auto [it, fresh] = value.emplace(k, forms.size());
+    if (fresh) forms.emplace_back();
+    return it->second;
+  };
+  const auto form_of = [&](std::size_t v, const Shape& s) {
+    return forms[v].emplace(s, forms[v].size()).first->second;
+  };
+  FormProblem p;
   for (const Context& op : contexts_) {
-    Relation r;
-    for (std::size_t k = 0; k < op.writer.operands(); ++k) r.values.push_back(value.at(op.writer.copy(k)));
+    Relation& r = p.relations.emplace_back();
+    for (std::size_t k = 0; k < op.writer.operands(); ++k) r.values.push_back(value_of(op.writer.copy(k)));
     for (const Writing& w : op.writings) {
-      r.tuples.emplace_back();
-      for (std::size_t k = 0; k < w.shapes.size(); ++k) r.tuples.back().push_back(form[r.values[k]].at(w.shapes[k]));
+      std::vector<std::size_t>& tuple = r.tuples.emplace_back();
+      for (std::size_t k = 0; k < w.shapes.size(); ++k) tuple.push_back(form_of(r.values[k], w.shapes[k]));
     }
-    p.relations.push_back(std::move(r));
   }
   for (const Mover& t : movers_) {
-    Relation r{{value.at(t.from), value.at(t.to)}, {}};
+    Relation& r = p.relations.emplace_back();
+    r.values = {value_of(t.from), value_of(t.to)};
     for (const Mover::Pair& pair : t.pairs)
-      r.tuples.push_back({form[r.values[0]].at(pair.from), form[r.values[1]].at(pair.to)});
-    p.relations.push_back(std::move(r));
+      r.tuples.push_back({form_of(r.values[0], pair.from), form_of(r.values[1], pair.to)});
   }
+  for (const auto& f : forms) p.weight.emplace_back(f.size(), 0);
   const Kept kept = fold(p);
   const auto drop = [&](auto& list, const std::vector<bool>& keep) {
     std::size_t i = 0;

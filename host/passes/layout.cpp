@@ -59,11 +59,11 @@ Status layout(PassContext& c) {
   options.cost.max_rank = c.target == "onnx" ? std::max(settings.max_rank, kOnnxRank) : settings.max_rank;
   options.solver.highs_library = settings.highs_library;
   if (settings.effort == "best") {
-    options.solver.max_table = 50'000'000;
-    options.solver.relax_work = 600'000'000;
-    options.solver.search_work = 200'000'000;
-    options.solver.time_limit = 60;
-    options.thorough = true;
+    layout::SolverOptions& longer = options.thorough.emplace(options.solver);
+    longer.max_table = 50'000'000;
+    longer.relax_work = 600'000'000;
+    longer.search_work = 200'000'000;
+    longer.time_limit = 60;
   }
   options.max_rank = [&](const Op& op) {
     const Limits* limits = c.plugins.limits(op);
@@ -77,6 +77,7 @@ Status layout(PassContext& c) {
   r.cost_before += stats.cost_before;
   r.cost_after = stats.cost_after;
   r.transpose_cost = stats.transpose_cost;
+  if (options.thorough) r.won = stats.won;
   r.candidates = stats.candidates;
   r.regions_skipped = stats.regions_skipped;
   r.lower_bound = stats.lower_bound;

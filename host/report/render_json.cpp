@@ -123,6 +123,7 @@ Json layout(const LayoutRecord& l) {
           {"cost_after", l.cost_after},
           {"transpose_cost", l.transpose_cost},
           {"lower_bound", l.lower_bound},
+          {"best_effort_won", l.won ? Json(*l.won) : Json(nullptr)},
           {"candidates", l.candidates},
           {"candidates_dropped", l.candidates_dropped},
           {"regions_skipped", l.regions_skipped},

@@ -72,6 +72,7 @@ std::string layout(const LayoutRecord& l) {
     text += "optimal among " + std::to_string(l.candidates) + " candidates";
   else
     text += "perhaps not optimal";
+  if (l.won) text += *l.won > 0 ? ", best effort won " + size(*l.won) : ", best effort won nothing";
   return text + ", " + duration_text(l.seconds);
 }
 

@@ -125,6 +125,10 @@ TEST(ReportTable, TellsWhetherTheLayoutIsProvedBest) {
   EXPECT_THAT(render_table(r), HasSubstr(costs + "optimal among 70 candidates, 12 ms\n"));
   r.layout.proved = false;
   EXPECT_THAT(render_table(r), HasSubstr(costs + "perhaps not optimal, 12 ms\n"));
+  r.layout.won = 2048;
+  EXPECT_THAT(render_table(r), HasSubstr("perhaps not optimal, best effort won 2.0 KiB, 12 ms\n"));
+  r.layout.won = 0;
+  EXPECT_THAT(render_table(r), HasSubstr("perhaps not optimal, best effort won nothing, 12 ms\n"));
 }
 
 TEST(ReportMove, SaysWhoDisagrees) {
@@ -159,6 +163,7 @@ TEST(ReportJson, HasEveryField) {
               .io = "preserve",
               .cost_before = 900,
               .cost_after = 90,
+              .won = 10,
               .transpose_cost = 80,
               .lower_bound = 80,
               .candidates = 5,
@@ -182,7 +187,7 @@ TEST(ReportJson, HasEveryField) {
     "unconverted_nodes": 2, "weight_bytes": 46750000,
     "transposes": {"count": 2, "bytes": 604160}, "reshapes": {"count": 2, "bytes": 4000},
     "layout": {"io": "preserve", "optimal": true, "optimal_among_candidates": true, "cost_before": 900, "cost_after": 90,
-               "transpose_cost": 80, "lower_bound": 80, "candidates": 5, "candidates_dropped": 0, "regions_skipped": 0,
+               "transpose_cost": 80, "lower_bound": 80, "best_effort_won": 10, "candidates": 5, "candidates_dropped": 0, "regions_skipped": 0,
                "seconds": 0.5,
                "moves": [{"operator": "TRANSPOSE", "node": "t", "bytes": 80,
                           "producer": {"operator": "RELU", "node": "r", "order": "d0 d1"},
