@@ -123,7 +123,7 @@ bool one_sized(const Graph& g, const Node& n, const Source& s) {
 bool vanishes(const Graph& g, const Node& n, const Source& s) {
   const auto axis = read_source(g, n, s);
   if (!axis || axis->size() != 1) return false;
-  const std::size_t rank = rank_of(g, n.output(0));
+  const std::size_t rank = std::max(rank_of(g, n.input(0)), rank_of(g, n.output(0)));  // an ARG_MAX drops the axis
   const auto at = normal_axis((*axis)[0], rank);
   const auto is_one = [&](ValueId v) { return !v || rank_of(g, v) != rank || size_of(g, v, *at) == 1; };
   return at && std::ranges::all_of(n.inputs, is_one) && std::ranges::all_of(n.outputs, is_one);
@@ -202,8 +202,13 @@ bool counts_axes_unread(const Node& n, const Variant& v) {
   return !with_roles(v) && n.attr_or<std::int64_t>("axis", 0) != 0;
 }
 
+/// Of constants alone nothing is laid out, and no operand says which axes there are.
+bool reads_constants_only(const Graph& g, const Node& n) {
+  return std::ranges::all_of(n.inputs, [&](ValueId v) { return !v || g.value(v).is_constant(); });
+}
+
 std::optional<Binding> bind_variant(const Graph& g, const Node& n, const Variant& v) {
-  if (counts_axes_unread(n, v)) return std::nullopt;
+  if (counts_axes_unread(n, v) || reads_constants_only(g, n)) return std::nullopt;
   Binding b;
   b.variant = &v;
   for (std::size_t i = 0; i < n.inputs.size(); ++i)

@@ -8,10 +8,15 @@
 namespace gantry::layout {
 namespace {
 
+struct PresentCost {
+  std::int64_t transposes = 0, reshapes = 0;
+  std::int64_t all() const { return transposes + reshapes; }
+};
+
 /// What the transposes and reshapes of a region cost as they are.
-std::int64_t present_cost(const Graph& g, RegionId region, const CostModel& cost) {
+PresentCost present_cost(const Graph& g, RegionId region, const CostModel& cost) {
   constexpr std::int64_t kMost = std::int64_t{1} << 40;  // no file holds more
-  std::int64_t sum = 0;
+  PresentCost sum;
   for (NodeId n = g.region(region).first; n; n = g.node(n).next) {
     const Node& node = g.node(n);
     const bool transpose = is_transpose(node), reshape = is_reshape(node);
@@ -20,7 +25,10 @@ std::int64_t present_cost(const Graph& g, RegionId region, const CostModel& cost
     std::int64_t bytes = dtype_bits(t.dtype) / 8;
     for (const Dim& d : t.dims)
       bytes = !d.known() ? bytes : d.size > kMost / std::max<std::int64_t>(bytes, 1) ? kMost : bytes * d.size;
-    sum += cost.node + (transpose ? bytes : static_cast<std::int64_t>(cost.reshape * static_cast<double>(bytes)));
+    if (transpose)
+      sum.transposes += cost.node + bytes;
+    else
+      sum.reshapes += cost.node + static_cast<std::int64_t>(cost.reshape * static_cast<double>(bytes));
   }
   return sum;
 }
@@ -71,20 +79,22 @@ std::vector<Statistics::Reordered> reordered_io(const Model& m, const Candidates
 }
 
 Status run_region(Graph& g, RegionId region, const EngineOptions& options, Statistics& stats) {
-  const std::int64_t before = present_cost(g, region, options.cost);
-  stats.cost_before += before;
+  const PresentCost before = present_cost(g, region, options.cost);
+  stats.cost_before += before.all();
   const Model m = build_model(g, region, options.model);
-  const auto skip = [&]() -> Status {
+  const auto skip = [&](std::int64_t lower_bound) -> Status {
     ++stats.regions_skipped;
-    stats.cost_after += before;
-    stats.optimal = stats.optimal && before == 0;
-    stats.proved = stats.optimal;
+    stats.cost_after += before.all();
+    stats.transpose_cost += before.transposes;
+    stats.lower_bound += std::min(before.transposes, lower_bound);
+    stats.proved = stats.proved && before.transposes <= lower_bound;
+    stats.optimal = stats.optimal && before.transposes <= lower_bound;
     return {};
   };
-  if (m.operators.empty() || too_open(m) || too_wide(m) || has_unranked_input(g, region)) return skip();
+  if (m.operators.empty() || too_open(m) || too_wide(m) || has_unranked_input(g, region)) return skip(0);
   const Candidates c = find_candidates(m);
   Result<Plan> made = make_plan(g, m, c, options);
-  if (!made.ok() && options.leave_unwritable) return skip();
+  if (!made.ok() && options.leave_unwritable) return skip(0);
   if (!made.ok()) return made.take_error();
   const Plan plan = *std::move(made);
   const Orders& o = plan.orders;
@@ -94,9 +104,8 @@ Status run_region(Graph& g, RegionId region, const EngineOptions& options, Stati
   stats.by_elimination += o.solver.by_elimination;
   stats.by_integer_program += o.solver.by_integer_program;
   stats.by_search += o.solver.by_search;
-  const bool better = plan.cost() <= before || moves_io(m, c, o);
-  stats.lower_bound += std::min(before, o.lower_bound);
-  if (!better) return skip();
+  if (plan.cost() > before.all() && !moves_io(m, c, o)) return skip(c.dropped == 0 ? o.lower_bound : 0);
+  stats.lower_bound += o.lower_bound;
   stats.cost_after += plan.cost();
   stats.won += plan.won;
   stats.transpose_cost += o.cost;

@@ -14,6 +14,9 @@ namespace {
 // A transpose weighs more than it costs, so that none is bought to save reshapes.
 constexpr Cost kTransposeWeight = 8;
 
+constexpr std::size_t kMostWritings = 1024;      // of one operator
+constexpr std::size_t kMostEntries = 2'000'000;  // of all tables
+
 /// How a value is stored: order and shape.
 struct Stored {
   CopyKey copy;
@@ -30,7 +33,8 @@ class Joint {
     }
   }
 
-  void set_up() {
+  /// False if the problem became too large.
+  bool set_up() {
     auto& contexts = candidates_.contexts();
     for (std::size_t i = 0; i < contexts.size();) {
       std::size_t end = i;
@@ -41,6 +45,7 @@ class Joint {
           ties.push_back(w.stripped);
           labels_.back().emplace_back(end, &w);
         }
+      if (ties.size() > kMostWritings) return false;
       const std::size_t v = problem_.add_variable(std::move(ties));
       for (std::size_t k = 0; k < contexts[i].writer.operands(); ++k) {
         StoredPort p{v, {}};
@@ -54,7 +59,8 @@ class Joint {
       }
       i = end;
     }
-    for (std::size_t r = 0; r < m_.roots.size(); ++r) add_root(r);
+    for (std::size_t r = 0; r < m_.roots.size() && problem_.entries() <= kMostEntries; ++r) add_root(r);
+    return problem_.entries() <= kMostEntries;
   }
 
   const Problem& problem() const { return problem_; }
@@ -118,8 +124,8 @@ class Joint {
 
 }  // namespace
 
-Result<Orders> mix_orders(const Graph& g, const Model& m, const Candidates& c, const std::vector<Orders>& pool,
-                          const ShapeOptions& options, const SolverOptions& solver) {
+std::optional<Orders> mix_orders(const Graph& g, const Model& m, const Candidates& c, const std::vector<Orders>& pool,
+                                 const ShapeOptions& options, const SolverOptions& solver) {
   std::vector<std::vector<std::size_t>> choices(m.operators.size());
   std::map<std::size_t, std::set<std::size_t>> produced, demanded;
   for (std::size_t i = 0; i < m.operators.size(); ++i) {
@@ -141,9 +147,9 @@ Result<Orders> mix_orders(const Graph& g, const Model& m, const Candidates& c, c
   ShapeCandidates candidates(g, m, c, choices, std::move(movers), options);
   candidates.find();
   Joint joint(m, candidates, options.cost);
-  joint.set_up();
+  if (!joint.set_up()) return std::nullopt;
   const Solution s = solve(joint.problem(), solver);
-  if (!s.feasible) return error(Code::internal, "layout: the joint problem contradicts itself");
+  if (!s.feasible) return std::nullopt;
   return orders_of(m, c, options.cost, joint.choices(s));
 }
 

@@ -104,14 +104,18 @@ Result<Plan> plan_with(const Solvers& solvers, const Graph& g, const Model& m, c
     if (!known && o.cost == best.orders.cost && orders.within_rank(o)) pool.push_back(std::move(o));
   }
   if (pool.size() == 1) return best;
-  Result<Orders> mixed = mix_orders(g, m, c, pool, shapes, solver);
-  if (!mixed.ok() || mixed->cost > best.orders.cost || mixed->choice == best.orders.choice) return best;
-  Result<Shapes> cut = solve_shapes(g, m, c, *mixed, shapes, solver);
-  if (!cut.ok() || mixed->cost + cut->cost >= best.cost()) return best;
-  mixed->lower_bound = best.orders.lower_bound;
-  mixed->optimal = best.orders.optimal;
-  mixed->solver = best.orders.solver;
-  return Plan{*std::move(mixed), *std::move(cut)};
+  if (std::optional<Orders> mixed = mix_orders(g, m, c, pool, shapes, solver)) pool = {std::move(*mixed)};
+  const Plan first = best;
+  for (Orders& o : pool) {
+    if (o.cost > first.orders.cost || o.choice == first.orders.choice) continue;
+    Result<Shapes> cut = solve_shapes(g, m, c, o, shapes, solver);
+    if (!cut.ok() || o.cost + cut->cost >= best.cost()) continue;
+    o.lower_bound = first.orders.lower_bound;
+    o.optimal = first.orders.optimal;
+    o.solver = first.orders.solver;
+    best = {std::move(o), *std::move(cut)};
+  }
+  return best;
 }
 
 }  // namespace

@@ -42,6 +42,7 @@ std::size_t Problem::add_variable(std::vector<Cost> label_costs) {
 }
 
 void Problem::add_pair(std::size_t u, std::size_t v, std::vector<Cost> table) {
+  entries_ += table.size();
   pairs_.push_back({u, v, std::move(table)});
 }
 

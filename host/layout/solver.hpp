@@ -20,6 +20,7 @@ class Problem {
   void add_pair(std::size_t u, std::size_t v, std::vector<Cost> table);
 
   std::size_t variables() const { return unary_.size(); }
+  std::size_t entries() const { return entries_; }  // of all tables of pairs
   std::size_t labels(std::size_t v) const { return unary_[v].size(); }
   struct Pair {
     std::size_t u, v;
@@ -31,6 +32,7 @@ class Problem {
  private:
   std::vector<std::vector<Cost>> unary_;
   std::vector<Pair> pairs_;
+  std::size_t entries_ = 0;
 };
 
 struct SolverOptions {

@@ -1,6 +1,7 @@
 #include "host/layout/star.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 namespace gantry::layout {
@@ -71,7 +72,7 @@ struct HubLabel {
 }  // namespace
 
 bool add_star(Problem& p, const Port& maker, const std::vector<Port>& readers,
-              const std::function<Cost(std::size_t, std::size_t)>& price_of) {
+              const std::function<Cost(std::size_t, std::size_t)>& price_of, Beyond beyond) {
   if (readers.empty()) return true;
   const std::vector<std::size_t> made = distinct(maker.form);
   const Prices price(made, readers, price_of);
@@ -103,6 +104,13 @@ bool add_star(Problem& p, const Port& maker, const std::vector<Port>& readers,
       for (std::size_t f : copies) sum += price(m, f);
       costs.push_back(sum);
       labels.push_back({m, std::move(copies)});
+    }
+    if (beyond == Beyond::too_cheap && others.size() > most) {
+      std::vector<Cost> prices;
+      for (std::size_t f : others) prices.push_back(price(m, f));
+      std::ranges::sort(prices);
+      costs.push_back(std::accumulate(prices.begin(), prices.begin() + static_cast<std::ptrdiff_t>(most) + 1, Cost{0}));
+      labels.push_back({m, std::move(others)});
     }
   }
   const std::size_t hub = p.add_variable(costs);
