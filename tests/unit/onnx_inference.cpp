@@ -208,6 +208,14 @@ TEST(OnnxInference, BranchesWithDifferentNumbersOfOutputs) {
             Code::input_type);
 }
 
+TEST(OnnxInference, AxesThatNoTensorHas) {
+  for (const char* node : {"LayerNormalization <axis = 2147483648> (x, z)", "Softmax <axis = -2147483649> (x)",
+                           "GatherND <batch_dims = -5> (x, i)", "Transpose <perm = [4294967296, 0]> (x)"})
+    EXPECT_EQ(contradiction(std::string("g (float[2,3] x, float[3] z, int64[2,1] i) => (y) { y = ") + node + " }").code,
+              Code::input_type)
+        << node;
+}
+
 // ---- functions ----
 
 TEST(OnnxInference, FunctionsByTheirBodies) {

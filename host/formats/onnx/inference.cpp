@@ -202,6 +202,24 @@ class Registry final : public onnx::ISchemaRegistry {
   const Schemas& schemas_;
 };
 
+/// ONNX's inference counts axes in 32 bits and takes some as they are.
+Status check_axes(const Node& node) {
+  for (const char* name : {"axis", "axes", "perm", "batch_axis", "time_axis", "batch_dims"}) {
+    const Attr* const a = node.attr(name);
+    if (!a) continue;
+    std::vector<std::int64_t> axes;
+    if (const auto* one = std::get_if<std::int64_t>(a)) axes = {*one};
+    if (const auto* all = std::get_if<std::vector<std::int64_t>>(a)) axes = *all;
+    const std::int64_t least = name == std::string_view("batch_dims") ? 0 : INT32_MIN;
+    for (const std::int64_t axis : axes)
+      if (axis < least || axis > INT32_MAX)
+        return on(error(Code::input_type,
+                        cat("attribute ", quote(name), " is ", std::to_string(axis), ", which no tensor has")),
+                  node);
+  }
+  return {};
+}
+
 // By the types of the function's body. What the body complains of is found, with its place, when it is expanded.
 void infer_by_body(const onnx::FunctionProto& body, const OnnxSemantics& semantics, NodeContext& context) {
   const Registry registry(semantics.schemas());
@@ -224,6 +242,7 @@ Status OnnxSemantics::infer(Graph& g, NodeId n) const {
   }
   const onnx::OpSchema* const schema = schemas_.find(node.op.domain, node.op.name, node.op.version);
   if (!schema) return {};
+  GANTRY_TRY(check_axes(node));
   if (!schema->has_type_and_shape_inference_function()) {
     if (const onnx::FunctionProto* const body = schema->GetFunction()) infer_by_body(*body, *this, context);
     return merge_results(g, n, context);
