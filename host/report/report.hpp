@@ -75,7 +75,7 @@ struct LayoutRecord {
   bool proved = false;  // the best of the candidates, though a cap may have kept some out
   std::string io;       // preserve, nhwc, nchw
   std::int64_t cost_before = 0, cost_after = 0;
-  std::optional<std::int64_t> won;  // by layout.effort = "best", against the default effort
+  std::optional<std::int64_t> won;                   // by layout.effort = "best", against the default effort
   std::int64_t transpose_cost = 0, lower_bound = 0;  // of the transposes alone: reshapes have no bound
   std::size_t candidates = 0;                        // orders that were chosen from
   std::size_t candidates_dropped = 0;                // by a cap: then "optimal" is among the others
