@@ -175,7 +175,9 @@ def main():
         cases = a.cases
         if cases.is_file():
             with tarfile.open(cases) as archive:
-                archive.extractall(pathlib.Path(folder) / "cases", filter="data")
+                if hasattr(tarfile, "data_filter"):  # from Python 3.11.4 on
+                    archive.extraction_filter = tarfile.data_filter
+                archive.extractall(pathlib.Path(folder) / "cases")
             cases = pathlib.Path(folder) / "cases"
         listed = a.cases.parent / "refused.txt"
         refused = {line.split()[0] for line in listed.read_text().splitlines() if line} if listed.exists() else set()
