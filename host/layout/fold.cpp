@@ -138,7 +138,7 @@ class Folder {
       if (!kept_.tuple[u.relation][n]) continue;
       if (relation.fixed) return false;
       const std::vector<std::size_t>& tuple = relation.tuples[n];
-      const auto best = nearest(u, tuple, image(relation.values[u.place], form));
+      const auto best = nearest(u, n, image(relation.values[u.place], form));
       if (!best) return false;
       for (std::size_t k = 0; k < tuple.size(); ++k) {
         const std::size_t v = relation.values[k], to = relation.tuples[*best][k];
@@ -149,12 +149,14 @@ class Folder {
   }
 
   /// The tuple that agrees with all that is decided and moves the fewest of the others.
-  std::optional<std::size_t> nearest(const Use& u, const std::vector<std::size_t>& tuple, std::size_t wanted) {
+  std::optional<std::size_t> nearest(const Use& u, std::size_t from, std::size_t wanted) {
     const Relation& relation = p_.relations[u.relation];
+    const std::vector<std::size_t>& tuple = relation.tuples[from];
     std::optional<std::size_t> best;
     std::size_t fewest = SIZE_MAX;
     for (std::size_t n : using_[u.relation][u.place][wanted]) {
       if (!kept_.tuple[u.relation][n]) continue;
+      if (!relation.cost.empty() && relation.cost[n] > relation.cost[from]) continue;
       if (steps_left_ == 0) return std::nullopt;
       --steps_left_;
       const std::vector<std::size_t>& other = relation.tuples[n];

@@ -13,7 +13,8 @@ namespace gantry::layout {
 struct Relation {
   std::vector<std::size_t> values;
   std::vector<std::vector<std::size_t>> tuples;
-  bool fixed = false;  // no tuple may be exchanged for another
+  std::vector<int> cost;  // of each tuple: none is exchanged for a dearer one; empty: all the same
+  bool fixed = false;     // no tuple may be exchanged for another
 };
 
 /// Values, each to be given one of its forms, a tuple of every relation. What it costs to have two forms of one value,

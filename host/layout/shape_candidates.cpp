@@ -9,6 +9,11 @@
 #include "host/layout/fold.hpp"
 
 namespace gantry::layout {
+namespace {
+
+constexpr std::ptrdiff_t kManyShapes = 1000;  // of all copies: beyond, fewer candidates are worth more than nice ties
+
+}  // namespace
 
 ShapeCandidates::ShapeCandidates(const Graph& g, const Model& m, const Candidates& c,
                                  const std::vector<std::vector<std::size_t>>& choices, std::vector<Mover> movers,
@@ -95,6 +100,7 @@ void ShapeCandidates::fold_shapes() {
     for (std::size_t k = 0; k < op.writer.operands(); ++k) r.values.push_back(value_of(op.writer.copy(k)));
     for (const Writing& w : op.writings) {
       std::vector<std::size_t>& tuple = r.tuples.emplace_back();
+      r.cost.push_back(w.stripped);
       for (std::size_t k = 0; k < w.shapes.size(); ++k) tuple.push_back(form_of(r.values[k], w.shapes[k]));
     }
   }
@@ -105,7 +111,14 @@ void ShapeCandidates::fold_shapes() {
       r.tuples.push_back({form_of(r.values[0], pair.from), form_of(r.values[1], pair.to)});
   }
   for (const auto& f : forms) p.weight.emplace_back(f.size(), 0);
-  const Kept kept = fold(p);
+  Kept kept = fold(p);
+  const auto count = [](const std::vector<bool>& all) { return std::ranges::count(all, true); };
+  std::ptrdiff_t left = 0;
+  for (const std::vector<bool>& all : kept.form) left += count(all);
+  if (left > kManyShapes) {
+    for (Relation& r : p.relations) r.cost.clear();
+    kept = fold(p);
+  }
   const auto drop = [&](auto& list, const std::vector<bool>& keep) {
     std::size_t i = 0;
     std::erase_if(list, [&](const auto&) { return !keep[i++]; });

@@ -33,7 +33,7 @@ struct Writing {
   std::vector<Shape> shapes;  // of each operand of the model's operator
   bool flat = false;          // FULLY_CONNECTED that joins its leading dimensions
   bool keep_dims = false;     // reductions
-  int stripped = 0;           // leading ones that an operand lacks; breaks ties
+  int stripped = 0;           // ones that an operand or result lacks; breaks ties
 };
 
 struct Shapes {

@@ -92,6 +92,8 @@ void Writer::find_rule_facts() {
     broadcasts_ = broadcasts_ || (!p.none && p.roles.empty() && p.alternatives[0].items[0].name == "*" &&
                                   op_.rule->operands.size() > 1);
   }
+  // The operators of other domains may say that a result has its first operand's rank, as those of QONNX do.
+  strips_ = broadcasts_ && n.op.domain.empty();
   for (const OperandPattern& p : op_.rule->results)
     for (const Alternative& a : p.alternatives) linear_ = linear_ || a.flag == "linear";
   const auto is_float = [&](ValueId v) { return g_.value(v).type.dtype == DType::float32; };
@@ -313,6 +315,7 @@ std::vector<Writing> Writer::writings(const Grouping& g) const {
       if (drops_ && ones_too) continue;
       Writing w = plain;
       w.keep_dims = false;
+      w.stripped = ones_too ? 1 : 0;
       for (std::size_t k = 0; k < op_.operands.size(); ++k)
         if (op_.operands[k].result) w.shapes[k] = without(k, ones_too);
       const bool needs_ones = ones_too && std::any_of(g.begin(), g.end(), [](const Seq& d) { return d.empty(); });
@@ -327,7 +330,7 @@ std::vector<Writing> Writer::writings(const Grouping& g) const {
     w.shapes[1] = {rows, plain.shapes[1].back()};
     out.push_back(w);
   }
-  if (broadcasts_) {
+  if (strips_) {
     // Leading ones of an operand may go while another operand, or a constant, keeps the rank.
     std::vector<std::size_t> inputs;
     for (std::size_t k = 0; k < op_.operands.size(); ++k)

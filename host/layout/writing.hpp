@@ -66,6 +66,7 @@ class Writer {
   int max_rank_ = 6;
   bool alone_ = false;  // a cut axis has a dimension of its own
   bool reduces_ = false, drops_ = false, flattens_ = false, broadcasts_ = false, linear_ = false;
+  bool strips_ = false;  // leading ones of an operand may go, for the others give the result its rank
 };
 
 /// Atoms of an order as the dimensions of a shape: pairs of first and past-the-last atom; nullopt if they do not match.
