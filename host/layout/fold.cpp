@@ -189,7 +189,7 @@ class Folder {
   std::vector<std::vector<Use>> touching_;                                 // of each value
   std::vector<std::vector<std::size_t>> to_;                               // of each value's forms, in this trial
   std::vector<std::vector<std::vector<std::vector<std::size_t>>>> using_;  // relation, place, form: tuples
-  std::vector<std::vector<bool>> failed_;  // of each value: from one form (row) to another, since the last success
+  std::vector<std::vector<bool>> failed_;  // of each value: from one form (row) to another, in this round
   std::vector<Form> changed_, decided_;
   std::size_t steps_left_ = 0;
 };

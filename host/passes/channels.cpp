@@ -27,8 +27,7 @@ std::optional<std::size_t> strided(const Graph& g, const Node& node, std::size_t
 std::optional<std::size_t> gathered(const Graph& g, const Node& node, std::size_t axis) {
   const Type &from = type(g, node.input(0)), &at = type(g, node.input(1));
   const auto batch = node.attr_or<std::int64_t>("batch_dims", 0);
-  auto along = node.attr_or<std::int64_t>("axis", 0);
-  if (along < 0) along += static_cast<std::int64_t>(from.rank());
+  const std::int64_t along = from_first(node.attr_or<std::int64_t>("axis", 0), from.rank());
   if (batch != 0 || !at.ranked || along == static_cast<std::int64_t>(axis)) return std::nullopt;
   return along > static_cast<std::int64_t>(axis) ? axis : axis + at.rank() - 1;
 }
@@ -36,10 +35,10 @@ std::optional<std::size_t> gathered(const Graph& g, const Node& node, std::size_
 std::optional<std::size_t> averaged(const Graph& g, const Node& node, std::size_t axis) {
   const auto axes = constant_ints(g, node.input(1));
   if (!axes) return std::nullopt;
-  const auto rank = static_cast<std::int64_t>(type(g, node.input(0)).rank());
+  const std::size_t rank = type(g, node.input(0)).rank();
   std::size_t before = 0;
   for (const std::int64_t a : *axes) {
-    const std::int64_t at = a < 0 ? a + rank : a;
+    const std::int64_t at = from_first(a, rank);
     if (at == static_cast<std::int64_t>(axis)) return std::nullopt;
     before += at < static_cast<std::int64_t>(axis) ? 1 : 0;
   }
@@ -106,6 +105,31 @@ std::optional<std::size_t> moved_axis(const Graph& g, NodeId n, std::size_t axis
 
 bool finite(const std::vector<float>& v) {
   return std::all_of(v.begin(), v.end(), [](float x) { return std::isfinite(x); });
+}
+
+const Constant* own_weights(const Graph& g, NodeId n, std::size_t operand) {
+  const ValueId w = g.node(n).input(operand);
+  if (!w || !g.value(w).is_constant() || !single_use(g, w)) return nullptr;
+  const Constant& c = g.value(w).constant;
+  return c.dtype() == DType::float32 ? &c : nullptr;
+}
+
+std::optional<std::vector<float>> bias_of(const Graph& g, NodeId n, std::size_t operand, std::int64_t channels) {
+  const auto size = static_cast<std::size_t>(channels);
+  const ValueId bias = g.node(n).input(operand);
+  if (!bias) return std::vector<float>(size, 0.0F);
+  auto values = constant_floats(g, bias, channels);
+  if (!values || values->size() != size) return std::nullopt;
+  return values;
+}
+
+void set_bias(Graph& g, NodeId n, std::size_t operand, const std::vector<float>& bias) {
+  Constant c = Constant::of<float>({static_cast<std::int64_t>(bias.size())}, std::span<const float>(bias));
+  if (g.node(n).input(operand)) return replace_constant(g, n, operand, std::move(c));
+  std::vector<ValueId> inputs = g.node(n).inputs;
+  inputs.resize(std::max(inputs.size(), operand + 1));
+  inputs[operand] = g.add_constant(std::move(c), std::string(g.node(n).name) + "_bias");
+  g.set_operands(n, inputs);
 }
 
 }  // namespace gantry::passes

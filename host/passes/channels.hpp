@@ -1,5 +1,5 @@
-// A channel axis on its way through transposes and reshapes, and arithmetic by constants along it. For the passes that
-// move such arithmetic into weights. Private to host/passes.
+// A channel axis on its way through transposes and reshapes, arithmetic by constants along it, and the weights and bias
+// that such arithmetic moves into. Private to host/passes.
 #pragma once
 
 #include <cstdint>
@@ -30,5 +30,13 @@ struct Arithmetic {
 std::optional<Arithmetic> arithmetic_of(const Graph& g, const Node& n);
 
 bool finite(const std::vector<float>& v);
+
+// ---- weights and bias ----
+
+/// An operand, if it is a float32 constant that this node alone reads; else null.
+const Constant* own_weights(const Graph& g, NodeId n, std::size_t operand);
+/// A bias of one number a channel, zeros if there is none; nullopt if it is computed, or of another size.
+std::optional<std::vector<float>> bias_of(const Graph& g, NodeId n, std::size_t operand, std::int64_t channels);
+void set_bias(Graph& g, NodeId n, std::size_t operand, const std::vector<float>& bias);
 
 }  // namespace gantry::passes

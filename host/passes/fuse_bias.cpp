@@ -64,55 +64,23 @@ std::optional<Found> find_host(const Graph& g, ValueId v, NodeId user) {
   if (!result.ranked || result.rank() == 0) return std::nullopt;
   std::size_t axis = result.rank() - 1;
   for (auto it = way.rbegin(); it != way.rend(); ++it) {
-    if (is_tflite(g.node(*it), "TRANSPOSE")) {
-      const auto perm = perm_of(g, *it);
-      if (!perm) return std::nullopt;
-      axis = static_cast<std::size_t>(std::find(perm->begin(), perm->end(), static_cast<std::int64_t>(axis)) -
-                                      perm->begin());
-    } else {
-      const Type& from = g.value(g.node(*it).input(0)).type;
-      const auto next = axis_after_reshape(from, axis, g.value(g.node(*it).output(0)).type);
-      if (!next) return std::nullopt;
-      axis = *next;
-    }
+    const auto next = moved_axis(g, *it, axis);
+    if (!next) return std::nullopt;
+    axis = *next;
   }
   return Found{user, axis};
 }
 
 // ---- the change ----
 
-// The constant bias of a host, zeros if it has none; nullopt if it is computed.
-std::optional<std::vector<float>> bias_of(const Graph& g, NodeId host, std::size_t operand, std::size_t channels) {
-  const ValueId bias = g.node(host).input(operand);
-  if (!bias) return std::vector<float>(channels, 0.0F);
-  auto values = constant_floats(g, bias, static_cast<std::int64_t>(channels));
-  if (!values || values->size() != channels) return std::nullopt;
-  return values;
-}
-
-void set_bias(Graph& g, NodeId host, std::size_t operand, const std::vector<float>& bias) {
-  Constant c = Constant::of<float>({static_cast<std::int64_t>(bias.size())}, std::span<const float>(bias));
-  const ValueId old = g.node(host).input(operand);
-  std::vector<ValueId> inputs = g.node(host).inputs;
-  if (inputs.size() <= operand) inputs.resize(operand + 1);
-  inputs[operand] = ValueId{};
-  g.set_operands(host, inputs);
-  inputs[operand] = old ? succeed_constant(g, std::move(c), old)
-                        : g.add_constant(std::move(c), std::string(g.node(host).name) + "_bias");
-  g.set_operands(host, inputs);
-}
-
 // Multiplies the weights, if they are a float32 constant of this host alone.
 bool scale_weights(Graph& g, NodeId host, const Host& kind, const std::vector<float>& factors) {
-  const ValueId weights = g.node(host).input(kind.weights);
-  if (!weights || !g.value(weights).is_constant() || !single_use(g, weights)) return false;
-  const Constant& c = g.value(weights).constant;
-  if (c.dtype() != DType::float32 || static_cast<std::int64_t>(c.dims().size()) <= kind.channel) return false;
-  if (c.dims()[static_cast<std::size_t>(kind.channel)] != static_cast<std::int64_t>(factors.size())) return false;
-  Result<Constant> scaled = c.scale(kind.channel, factors);
+  const Constant* const c = own_weights(g, host, kind.weights);
+  if (!c || static_cast<std::int64_t>(c->dims().size()) <= kind.channel) return false;
+  if (c->dims()[static_cast<std::size_t>(kind.channel)] != static_cast<std::int64_t>(factors.size())) return false;
+  Result<Constant> scaled = c->scale(kind.channel, factors);
   if (!scaled.ok()) return false;
-  g.set_operand(host, kind.weights, ValueId{});
-  g.set_operand(host, kind.weights, succeed_constant(g, *std::move(scaled), weights));
+  replace_constant(g, host, kind.weights, *std::move(scaled));
   return true;
 }
 
@@ -126,7 +94,7 @@ void fuse(Graph& g, NodeId n) {
   auto operand = along_channel(g, found->c, x, way->axis);
   if (!operand || !finite(*operand)) return;
   const Host& kind = *host_of(g.node(way->host));
-  auto bias = bias_of(g, way->host, kind.bias, operand->size());
+  auto bias = bias_of(g, way->host, kind.bias, static_cast<std::int64_t>(operand->size()));
   if (!bias) return;
 
   const std::string_view op = g.node(n).op.name;

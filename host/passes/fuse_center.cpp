@@ -26,8 +26,7 @@ bool is_mean_of(const Graph& g, ValueId m, ValueId x, std::size_t axis) {
   if (!is_tflite(node, "MEAN") || node.input(0) != x || node.attr_or<std::int64_t>("keep_dims", 0) == 0) return false;
   const auto axes = constant_ints(g, node.input(1));
   if (!axes || axes->size() != 1) return false;
-  const auto rank = static_cast<std::int64_t>(g.value(x).type.rank());
-  return ((*axes)[0] < 0 ? (*axes)[0] + rank : (*axes)[0]) == static_cast<std::int64_t>(axis);
+  return from_first((*axes)[0], g.value(x).type.rank()) == static_cast<std::int64_t>(axis);
 }
 
 class Stream {
@@ -142,8 +141,7 @@ class Stream {
   bool concatenation(NodeId n, std::size_t axis) {
     const Node& node = g_.node(n);
     if (!seen_.insert(n).second) return true;
-    auto along = node.attr_or<std::int64_t>("axis", 0);
-    if (along < 0) along += static_cast<std::int64_t>(g_.value(node.output(0)).type.rank());
+    const std::int64_t along = from_first(node.attr_or<std::int64_t>("axis", 0), g_.value(node.output(0)).type.rank());
     if (along == static_cast<std::int64_t>(axis) || !no_activation(node) || !add(node.output(0), axis)) return false;
     for (std::size_t i = 0; i < node.inputs.size(); ++i)
       if (!add_operand(n, i, axis)) return false;
@@ -152,18 +150,13 @@ class Stream {
 
   bool linear(NodeId n, std::size_t axis) {
     const Node& node = g_.node(n);
-    const ValueId w = node.input(1), b = node.input(2);
     if (!no_activation(node) || axis + 1 != g_.value(node.output(0)).type.rank()) return false;
-    if (!w || !g_.value(w).is_constant() || !single_use(g_, w)) return false;
-    const Constant& c = g_.value(w).constant;
-    if (c.dtype() != DType::float32 || c.dims().size() < 2 || c.dims()[0] != channels_) return false;
+    const Constant* const weights = own_weights(g_, n, 1);
+    if (!weights || weights->dims().size() < 2 || weights->dims()[0] != channels_) return false;
     // In groups the channels do not read the same inputs.
     const Type& x = g_.value(node.input(0)).type;
-    if (is_tflite(node, "CONV_2D") && (x.rank() != 4 || x.dims[3].size != c.dims().back())) return false;
-    if (b) {
-      const auto bias = constant_floats(g_, b, channels_);
-      if (!bias || static_cast<std::int64_t>(bias->size()) != channels_) return false;
-    }
+    if (is_tflite(node, "CONV_2D") && (x.rank() != 4 || x.dims[3].size != weights->dims().back())) return false;
+    if (!bias_of(g_, n, 2, channels_)) return false;
     sources_.push_back({n, 0, false});
     return true;
   }
@@ -248,11 +241,7 @@ bool fuse(Graph& g, NodeId n) {
   if (!stream.close(x, t.rank() - 1) || !stream.centering().contains(n)) return false;
   const auto all = changes(g, stream);
   if (!all) return false;
-  for (const Change& c : *all) {
-    const ValueId old = g.node(c.node).input(c.operand);
-    g.set_operand(c.node, c.operand, ValueId{});
-    g.set_operand(c.node, c.operand, succeed_constant(g, c.to, old));
-  }
+  for (const Change& c : *all) replace_constant(g, c.node, c.operand, c.to);
   for (const NodeId sub : stream.centering()) bypass(g, sub, g.node(sub).input(0));
   return true;
 }

@@ -67,9 +67,7 @@ class Ways {
   bool split(const Node& node, std::size_t axis) {
     const auto along = constant_ints(g_, node.input(0));
     if (!along || along->size() != 1) return false;
-    const std::int64_t a =
-        (*along)[0] < 0 ? (*along)[0] + static_cast<std::int64_t>(type(node.input(1)).rank()) : (*along)[0];
-    if (a == static_cast<std::int64_t>(axis)) return false;
+    if (from_first((*along)[0], type(node.input(1)).rank()) == static_cast<std::int64_t>(axis)) return false;
     return std::ranges::all_of(node.outputs, [&](ValueId v) { return v && reach(v, axis); });
   }
 
@@ -80,23 +78,18 @@ class Ways {
       if (!in || !axis_.contains(in) || (axis && axis_.at(in) != *axis)) return false;
       axis = axis_.at(in);
     }
-    auto along = node.attr_or<std::int64_t>("axis", 0);
-    if (along < 0) along += static_cast<std::int64_t>(type(node.output(0)).rank());
+    const std::int64_t along = from_first(node.attr_or<std::int64_t>("axis", 0), type(node.output(0)).rank());
     return no_activation(node) && axis && along != static_cast<std::int64_t>(*axis) && reach(node.output(0), *axis);
   }
 
   bool end(NodeId n, std::size_t axis) {
     const Node& node = g_.node(n);
-    const ValueId w = node.input(1);
-    if (axis + 1 != type(node.input(0)).rank() || !w || !g_.value(w).is_constant() || !single_use(g_, w)) return false;
-    const Constant& c = g_.value(w).constant;
+    const Constant* const weights = own_weights(g_, n, 1);
+    if (axis + 1 != type(node.input(0)).rank() || !weights) return false;
     const bool conv = is_tflite(node, "CONV_2D");
-    if (c.dtype() != DType::float32 || c.dims().size() != (conv ? 4 : 2) || c.dims().back() != channels_) return false;
+    if (weights->dims().size() != (conv ? 4 : 2) || weights->dims().back() != channels_) return false;
     if (conv && shift_ && node.attr_or<std::string>("padding", "SAME") != "VALID") return false;
-    if (node.input(2)) {
-      const auto bias = constant_floats(g_, node.input(2), c.dims()[0]);
-      if (!bias || static_cast<std::int64_t>(bias->size()) != c.dims()[0]) return false;
-    }
+    if (!bias_of(g_, n, 2, weights->dims()[0])) return false;
     ends_.push_back(n);
     return true;
   }
@@ -137,22 +130,9 @@ std::optional<std::vector<double>> product(const Graph& g, NodeId n, const std::
 std::optional<std::vector<float>> shifted_bias(const Graph& g, NodeId n, const std::vector<float>& c) {
   const auto sums = product(g, n, c);
   if (!sums) return std::nullopt;
-  std::vector<float> bias(sums->size());
-  if (const ValueId old = g.node(n).input(2)) bias = *constant_floats(g, old, static_cast<std::int64_t>(sums->size()));
+  std::vector<float> bias = *bias_of(g, n, 2, static_cast<std::int64_t>(sums->size()));
   for (std::size_t o = 0; o < bias.size(); ++o) bias[o] = static_cast<float>(static_cast<double>(bias[o]) + (*sums)[o]);
   return bias;
-}
-
-void set_bias(Graph& g, NodeId n, const std::vector<float>& bias) {
-  Constant made = Constant::of<float>({static_cast<std::int64_t>(bias.size())}, std::span<const float>(bias));
-  const ValueId old = g.node(n).input(2);
-  std::vector<ValueId> inputs = g.node(n).inputs;
-  inputs.resize(3);
-  inputs[2] = ValueId{};
-  g.set_operands(n, inputs);
-  inputs[2] = old ? succeed_constant(g, std::move(made), old)
-                  : g.add_constant(std::move(made), std::string(g.node(n).name) + "_bias");
-  g.set_operands(n, inputs);
 }
 
 bool shift_inputs(Graph& g, const std::vector<NodeId>& ends, const std::vector<float>& c) {
@@ -162,7 +142,7 @@ bool shift_inputs(Graph& g, const std::vector<NodeId>& ends, const std::vector<f
     if (!bias) return false;
     biases.push_back(*std::move(bias));
   }
-  for (std::size_t i = 0; i < ends.size(); ++i) set_bias(g, ends[i], biases[i]);
+  for (std::size_t i = 0; i < ends.size(); ++i) set_bias(g, ends[i], 2, biases[i]);
   return true;
 }
 
@@ -175,11 +155,7 @@ bool scale_inputs(Graph& g, const std::vector<NodeId>& ends, const std::vector<f
     if (!scaled.ok()) return false;
     weights.push_back(*std::move(scaled));
   }
-  for (std::size_t i = 0; i < ends.size(); ++i) {
-    const ValueId old = g.node(ends[i]).input(1);
-    g.set_operand(ends[i], 1, ValueId{});
-    g.set_operand(ends[i], 1, succeed_constant(g, std::move(weights[i]), old));
-  }
+  for (std::size_t i = 0; i < ends.size(); ++i) replace_constant(g, ends[i], 1, std::move(weights[i]));
   return true;
 }
 

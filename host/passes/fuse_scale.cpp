@@ -67,10 +67,6 @@ struct Part {
   std::vector<std::int64_t> places;  // along it
 };
 
-std::int64_t positive(std::int64_t axis, std::size_t rank) {
-  return axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
-}
-
 // What SPLIT (that result), SLICE or GATHER takes along its one axis; nullopt if it is none of them, or takes of more.
 std::optional<Part> part_of(const Graph& g, NodeId n, ValueId result) {
   const Node& node = g.node(n);
@@ -85,7 +81,7 @@ std::optional<Part> part_of(const Graph& g, NodeId n, ValueId result) {
   if (splits) {
     const auto at = constant_ints(g, node.input(0));
     if (!at || at->size() != 1) return std::nullopt;
-    const auto axis = static_cast<std::size_t>(positive((*at)[0], from->size()));
+    const auto axis = static_cast<std::size_t>(from_first((*at)[0], from->size()));
     if (axis >= to->size()) return std::nullopt;
     const auto which = static_cast<std::int64_t>(g.value(result).result);
     return Part{axis, range(which * (*to)[axis], (*to)[axis])};
@@ -103,7 +99,7 @@ std::optional<Part> part_of(const Graph& g, NodeId n, ValueId result) {
   }
   if (!is_tflite(node, "GATHER") || node.attr_or<std::int64_t>("batch_dims", 0) != 0) return std::nullopt;
   const auto places = constant_ints(g, node.input(1));
-  const std::int64_t axis = positive(node.attr_or<std::int64_t>("axis", 0), from->size());
+  const std::int64_t axis = from_first(node.attr_or<std::int64_t>("axis", 0), from->size());
   if (!places || axis < 0 || axis >= static_cast<std::int64_t>(from->size())) return std::nullopt;
   return Part{static_cast<std::size_t>(axis), *places};
 }
@@ -245,26 +241,17 @@ std::optional<Scaling> find_scaling(const Graph& g, ValueId v, NodeId user, floa
 }
 
 bool scale(Graph& g, const Scaling& s) {
-  const Node& node = g.node(s.host);
   const auto n = static_cast<std::int64_t>(s.factors.size());
-  const ValueId w = node.input(1), b = node.input(2);
-  if (!w || !g.value(w).is_constant() || !single_use(g, w)) return false;
-  const Constant& weights = g.value(w).constant;
-  if (weights.dtype() != DType::float32 || weights.dims().empty() || weights.dims()[0] != n) return false;
-  std::optional<std::vector<float>> bias;
-  if (b) {
-    bias = constant_floats(g, b, n);
-    if (!bias || bias->size() != s.factors.size()) return false;
-    for (std::size_t i = 0; i < bias->size(); ++i) (*bias)[i] *= s.factors[i];
-  }
-  Result<Constant> scaled = weights.scale(0, s.factors);
+  const Constant* const weights = own_weights(g, s.host, 1);
+  if (!weights || weights->dims().empty() || weights->dims()[0] != n) return false;
+  auto bias = bias_of(g, s.host, 2, n);
+  if (!bias) return false;
+  Result<Constant> scaled = weights->scale(0, s.factors);
   if (!scaled.ok()) return false;
-  g.set_operand(s.host, 1, ValueId{});
-  g.set_operand(s.host, 1, succeed_constant(g, *std::move(scaled), w));
-  if (bias) {
-    g.set_operand(s.host, 2, ValueId{});
-    g.set_operand(s.host, 2, succeed_constant(g, Constant::of<float>({n}, std::span<const float>(*bias)), b));
-  }
+  replace_constant(g, s.host, 1, *std::move(scaled));
+  if (!g.node(s.host).input(2)) return true;
+  for (std::size_t i = 0; i < bias->size(); ++i) (*bias)[i] *= s.factors[i];
+  set_bias(g, s.host, 2, *bias);
   return true;
 }
 

@@ -19,13 +19,10 @@ constexpr std::int64_t kMostElements = 1 << 20;  // of the three weights togethe
 /// [o, i] float32 weights of this node alone, a bias [o] or none, no activation.
 bool is_projection(const Graph& g, NodeId n) {
   const Node& node = g.node(n);
-  if (!is_tflite(node, "FULLY_CONNECTED") || !no_activation(node) || !node.input(0) || !node.input(1)) return false;
-  const Value& w = g.value(node.input(1));
-  if (!w.is_constant() || !single_use(g, node.input(1)) || w.constant.dtype() != DType::float32) return false;
-  if (w.constant.dims().size() != 2 || w.constant.elements() > kMostElements) return false;
-  if (!node.input(2)) return true;
-  const auto bias = constant_floats(g, node.input(2), w.constant.dims()[0]);
-  return bias && static_cast<std::int64_t>(bias->size()) == w.constant.dims()[0];
+  if (!is_tflite(node, "FULLY_CONNECTED") || !no_activation(node) || !node.input(0)) return false;
+  const Constant* const w = own_weights(g, n, 1);
+  if (!w || w->dims().size() != 2 || w->elements() > kMostElements) return false;
+  return bias_of(g, n, 2, w->dims()[0]).has_value();
 }
 
 /// Whether the value is read by one operator, which multiplies it or moves it to one that does.

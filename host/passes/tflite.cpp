@@ -105,6 +105,12 @@ ValueId succeed_constant(Graph& g, Constant c, ValueId old) {
   return g.add_constant(std::move(c), name);
 }
 
+void replace_constant(Graph& g, NodeId n, std::size_t operand, Constant c) {
+  const ValueId old = g.node(n).input(operand);
+  g.set_operand(n, operand, ValueId{});
+  g.set_operand(n, operand, succeed_constant(g, std::move(c), old));
+}
+
 void bypass(Graph& g, NodeId n, ValueId by) {
   const ValueId result = g.node(n).output(0);
   g.replace_uses(result, by);

@@ -25,6 +25,11 @@ void for_each_tflite(const Graph& g, F f) {
   }
 }
 
+/// An axis counted from the first, where a negative one is counted from behind the last.
+inline std::int64_t from_first(std::int64_t axis, std::size_t rank) {
+  return axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
+}
+
 /// The node that makes a value, if it is of the tflite dialect and stands in the same region as `user`; else none.
 NodeId producer_of(const Graph& g, ValueId v, NodeId user);
 /// Whether one operand, and no output, uses the value.
@@ -52,6 +57,9 @@ ValueId add_reshape(Graph& g, InsertPoint at, ValueId x, const Type& type, std::
 
 /// A new constant that was made of `old`, and takes its name if nothing uses that any more.
 ValueId succeed_constant(Graph& g, Constant c, ValueId old);
+
+/// The constant operand of a node becomes one that was made of it.
+void replace_constant(Graph& g, NodeId n, std::size_t operand, Constant c);
 
 /// Removes a node whose one result is the same as `by`, which takes over its uses and, if a node makes it, its name.
 void bypass(Graph& g, NodeId n, ValueId by);
