@@ -150,10 +150,7 @@ GANTRY_CONVERT(onnx, "Attention", since(23), to(tflite)) {
 
 /// Y = softmax(scale * Q K^T) V, without the subgraphs that may change scores and probabilities.
 GANTRY_CONVERT(onnx_domain("ai.onnx.preview"), "FlexAttention", since(1), to(tflite)) {
-  gantry_node_info info{};
-  info.struct_size = sizeof info;
-  emit.call().check(emit.call().host->node_info(emit.call().context, node.id(), &info));
-  decline_if(info.regions.size != 0, "score_mod and prob_mod are subgraphs");
+  decline_if(node.has_region("score_mod") || node.has_region("prob_mod"), "score_mod and prob_mod are subgraphs");
   const Value q = in_float32(emit, node.in(0)), k = in_float32(emit, node.in(1)), v = in_float32(emit, node.in(2));
   decline_if(q.rank() != 4 || q.dim(3) < 1, "operands of rank 4 with a known head size are needed");
   float scale = node.attr("scale", 0.0f);

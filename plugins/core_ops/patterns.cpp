@@ -6,13 +6,6 @@
 namespace core_ops {
 namespace {
 
-/// The node that makes `v` if it is `op` and nobody else uses `v`.
-std::optional<Node> sole_producer(const Value& v, std::string_view op) {
-  if (!v || v.use_count() != 1 || v.is_output()) return std::nullopt;
-  auto n = v.producer();
-  return n && n->is(op) ? n : std::nullopt;
-}
-
 bool constants(const Node& node, std::size_t first, std::size_t last) {
   for (std::size_t i = first; i < last; ++i)
     if (!node.in(i) || !node.in(i).constant()) return false;
@@ -42,7 +35,7 @@ std::optional<Affine> affine(const Node& bn) {
 /// Folds a BatchNormalization into the weights and bias of the convolution before it; `axis` is the weights' output
 /// axis.
 bool fold_batch_norm(const Node& bn, const Emit& emit, std::string_view op, std::int64_t axis) {
-  const auto conv = sole_producer(bn.in(0), op);
+  const auto conv = sole_maker(bn.in(0), op);
   if (!conv || !conv->in(1).constant() || conv->in(1).dtype() != DType::float32) return false;
   if (axis == 1 && conv->attr("group", 1) != 1) return false;
   if (conv->in(2) && !conv->in(2).constant()) return false;
@@ -59,23 +52,6 @@ bool fold_batch_norm(const Node& bn, const Emit& emit, std::string_view op, std:
   return true;
 }
 
-/// The one node that reads `v`, which is no output.
-std::optional<Node> sole_user(const Value& v) {
-  if (!v || v.use_count() != 1 || v.is_output()) return std::nullopt;
-  return v.users()[0];
-}
-
-/// The operand of a node of two besides `v`, where it is another value.
-Value beside(const Node& n, const Value& v) {
-  if (n.in_count() != 2) return Value();
-  return n.in(0) == v ? n.in(1) : n.in(0);
-}
-
-bool is_number(const Value& v, double number) {
-  return v && v.constant() && v.is_static() && v.elements() == 1 &&
-         std::fabs(v.read<double>()[0] - number) <= 1e-6 * std::fabs(number);
-}
-
 }  // namespace
 
 GANTRY_PATTERN("conv_batch_norm", onnx, "BatchNormalization", also("Conv")) {
@@ -87,7 +63,7 @@ GANTRY_PATTERN("conv_transpose_batch_norm", onnx, "BatchNormalization", also("Co
 
 /// Pad by zeros along the spatial axes before a Conv: the Conv pads.
 GANTRY_PATTERN("pad_conv", onnx, "Conv", also("Pad")) {
-  const auto pad = sole_producer(node.in(0), "Pad");
+  const auto pad = sole_maker(node.in(0), "Pad");
   if (!pad || pad->attr("mode", "constant") != "constant" || !pad->in(1).constant() || pad->in(3)) return false;
   if (pad->in(2) && (!pad->in(2).constant() || pad->in(2).scalar<double>() != 0)) return false;
   const std::string auto_pad = node.attr("auto_pad", "NOTSET");
@@ -114,7 +90,7 @@ GANTRY_PATTERN("pad_conv", onnx, "Conv", also("Pad")) {
 /// x * HardSigmoid(x) with alpha = 1/6, beta = 1/2 is HardSwish.
 GANTRY_PATTERN("hard_swish", onnx, "Mul", also("HardSigmoid")) {
   for (std::size_t i = 0; i < 2; ++i) {
-    const auto gate = sole_producer(node.in(i), "HardSigmoid");
+    const auto gate = sole_maker(node.in(i), "HardSigmoid");
     if (!gate || !(gate->in(0) == node.in(1 - i))) continue;
     if (std::fabs(gate->attr("alpha", 0.2f) * 6.0f - 1.0f) > 1e-6f || gate->attr("beta", 0.5f) != 0.5f) continue;
     emit.replace(node.out(), emit.op("HardSwish", {node.in(1 - i)}));
@@ -134,7 +110,7 @@ GANTRY_PATTERN("hard_swish_clip", onnx, "Clip", also("Add", "Mul")) {
   for (int i = 0; x && i < 2; ++i) {
     const auto user = sole_user(v);
     if (!user) return false;
-    const Value other = beside(*user, v);
+    const Value other = other_operand(*user, v);
     if (user->is("Mul") && other == x && !times_x)
       times_x = true;
     else if (!sixth && ((user->is("Mul") && is_number(other, 1.0 / 6)) ||

@@ -71,7 +71,7 @@ GANTRY_PATTERN("gathers_split", onnx, "Gather") {
     const Value part = emit.op("Squeeze", {parts[i], emit.i64({axis})});
     // The parts are made here: where a Gather in a subgraph stands before, its readers would not know them.
     for (const Node& reader : readers[i])
-      if (emit.call().host->replace(emit.call().context, reader.out().id(), part.id()) != GANTRY_OK) return false;
+      if (!emit.try_replace(reader.out(), part)) return false;
   }
   return true;
 }

@@ -4,15 +4,10 @@
 namespace core_ops {
 namespace {
 
-struct Row {
-  std::string_view op, reason;
-};
-Results refuse(const Node&, const Emit&, const Row& row) { decline(row.reason); }
-
 constexpr std::string_view kStrings = "LiteRT has no operators on strings",
                            kSequences = "TFLite has no sequences of tensors";
 
-constexpr Row kRefused[] = {
+constexpr Refused kRefused[] = {
     {"StringConcat", kStrings},
     {"StringSplit", kStrings},
     {"StringNormalizer", kStrings},
@@ -32,7 +27,7 @@ constexpr Row kRefused[] = {
 GANTRY_TABLE(onnx, kRefused, refuse, since(1), to(tflite))
 
 constexpr std::string_view kMaps = "TFLite has no maps";
-constexpr Row kRefusedMl[] = {
+constexpr Refused kRefusedMl[] = {
     {"CastMap", kMaps},
     {"CategoryMapper", kStrings},
     {"DictVectorizer", kMaps},

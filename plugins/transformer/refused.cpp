@@ -4,11 +4,6 @@
 namespace transformer {
 namespace {
 
-struct Row {
-  std::string_view op, reason;
-};
-Results refuse(const Node&, const Emit&, const Row& row) { decline(row.reason); }
-
 constexpr std::string_view kSearch = "a search that runs subgraphs until an end token",
                            kStrings = "LiteRT has no operators on strings",
                            kSparse = "TFLite takes no sparse tensors at run time",
@@ -16,7 +11,7 @@ constexpr std::string_view kSearch = "a search that runs subgraphs until an end 
                            kExperts = "which experts a token goes to is data", kHash = "a hash of bits, no arithmetic",
                            kDevice = "numbers in a format of one processor", kPaged = "a cache in pages",
                            kVendor = "a graph that another runtime has compiled", kRandom = "draws random numbers";
-constexpr Row kRefused[] = {
+constexpr Refused kRefused[] = {
     {"BeamSearch", kSearch},
     {"GreedySearch", kSearch},
     {"Sampling", kSearch},

@@ -21,4 +21,5 @@
 #include "gantry/sdk/format.hpp"
 #include "gantry/sdk/graph.hpp"
 #include "gantry/sdk/infer.hpp"
+#include "gantry/sdk/match.hpp"
 #include "gantry/sdk/register.hpp"

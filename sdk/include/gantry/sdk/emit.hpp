@@ -322,6 +322,10 @@ class Emit {
   void replace(const Value& old_value, const Value& new_value) const {
     call_.check(call_.host->replace(call_.context, old_value.id(), new_value.id()));
   }
+  /// The same; false where a reader cannot have the new value, because it stands before it.
+  bool try_replace(const Value& old_value, const Value& new_value) const {
+    return call_.host->replace(call_.context, old_value.id(), new_value.id()) == GANTRY_OK;
+  }
 
   /// A dim of -1 becomes what is left of `elements`; declines if that does not come out even.
   static void resolve(Dims& dims, std::int64_t elements) {

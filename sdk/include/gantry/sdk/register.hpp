@@ -389,6 +389,13 @@ const gantry_plugin* describe_plugin(std::string_view id, std::string_view versi
   return &p;
 }
 
+/// A row of a table of operators of which no form can be converted:
+/// GANTRY_TABLE(onnx, kRefused, refuse, since(1), to(tflite)).
+struct Refused {
+  std::string_view op, reason;
+};
+inline Results refuse(const Node&, const Emit&, const Refused& row) { decline(row.reason); }
+
 }  // namespace gantry::sdk
 
 #define GANTRY_SDK_CAT_(a, b) a##b
