@@ -7,30 +7,22 @@
 #include "host/formats/tflite/writer.hpp"
 #include "host/pipeline_source.hpp"
 #include "host/recording.hpp"
+#include "host/signature_names.hpp"
 
 namespace gantry {
 namespace {
 
 namespace fs = std::filesystem;
-using Shapes = std::map<std::string, std::vector<std::int64_t>>;
+using Shapes = SignatureNames::Shapes;
 
 /// Shapes by what --shape named, and whether a model took each.
 class ShapesOfAll {
  public:
-  ShapesOfAll(const Shapes& shapes, const std::vector<SignatureSource>& sources) : shapes_(shapes) {
-    for (const SignatureSource& s : sources) signatures_.insert(s.name);
+  ShapesOfAll(const Shapes& shapes, std::set<std::string> signatures) : shapes_(shapes), names_(std::move(signatures)) {
     for (const auto& [name, sizes] : shapes) unused_.insert(name);
   }
 
-  /// Those that are for a signature, under the names of its inputs. The more exact one wins.
-  Shapes of(const std::string& signature) const {
-    Shapes mine;
-    for (const auto& [name, sizes] : shapes_)
-      if (owner(name).empty()) mine[name] = sizes;
-    for (const auto& [name, sizes] : shapes_)
-      if (owner(name) == signature) mine[name.substr(signature.size() + 1)] = sizes;
-    return mine;
-  }
+  Shapes of(const std::string& signature) const { return names_.shapes_of(signature, shapes_); }
 
   void used(const std::string& signature, const Shapes& given, const std::vector<std::string>& not_taken) {
     for (const auto& [name, sizes] : given) {
@@ -47,24 +39,19 @@ class ShapesOfAll {
   }
 
  private:
-  /// The signature before the first colon, "" if none is named: names of inputs may have colons too.
-  std::string owner(const std::string& name) const {
-    const std::string first = name.substr(0, name.find(':'));
-    return first.size() < name.size() && signatures_.contains(first) ? first : std::string();
-  }
-
   const Shapes& shapes_;
-  std::set<std::string> signatures_, unused_;
+  SignatureNames names_;
+  std::set<std::string> unused_;
 };
 
-Status check_names(const std::vector<SignatureSource>& sources) {
+Result<std::set<std::string>> distinct_names(const std::vector<SignatureSource>& sources) {
   std::set<std::string> seen;
   for (const SignatureSource& s : sources) {
     if (s.name.empty()) return error(Code::usage, "a signature needs a name").at(s.input.string());
     if (!seen.insert(s.name).second)
       return error(Code::usage, "two signatures are named \"" + s.name + "\"").try_this("give each a name of its own");
   }
-  return {};
+  return seen;
 }
 
 std::string joined(const std::vector<SignatureSource>& sources) {
@@ -136,14 +123,14 @@ Status write_all(const std::vector<SignatureSource>& sources, std::vector<Source
 
 Status convert_all(const std::vector<SignatureSource>& sources, const fs::path& output, const PipelineOptions& options,
                    PluginRegistry& plugins, Report& report) {
-  GANTRY_TRY(check_names(sources));
+  GANTRY_ASSIGN(std::set<std::string> names, distinct_names(sources));
   if (options.target != "tflite")
     return error(Code::output_format, "only a TFLite file holds several models").at(output.string());
   if (output.empty() && !options.dry_run) return error(Code::usage, "no output was named");
   for (const SignatureSource& s : sources)
     if (!output.empty()) GANTRY_TRY(check_output(s.input, output, options));
 
-  ShapesOfAll shapes(options.shapes, sources);
+  ShapesOfAll shapes(options.shapes, std::move(names));
   std::vector<Source> graphs;
   std::optional<Diagnostic> failure;
   for (const SignatureSource& s : sources) {

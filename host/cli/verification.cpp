@@ -4,6 +4,7 @@
 #include <set>
 
 #include "host/formats/tflite/reader.hpp"
+#include "host/signature_names.hpp"
 #include "host/verify/run_model.hpp"
 
 namespace gantry::cli {
@@ -30,27 +31,18 @@ Result<Comparison> compare_signature(const std::string& reference, const std::fi
 }
 
 /// What of the request is for that signature; `several` are compared.
-Result<VerifyRequest> request_for(const VerifyRequest& all, const Comparison& c,
-                                  const std::set<std::string>& signatures) {
+Result<VerifyRequest> request_for(const VerifyRequest& all, const Comparison& c, const SignatureNames& signatures) {
   VerifyRequest mine = all;
   mine.reference = c.reference;
   mine.candidate = c.candidate;
   mine.reference_signature = c.reference_signature;
   mine.candidate_signature = c.candidate_signature;
   if (signatures.size() < 2) return mine;
-  const auto owner = [&](const std::string& name) {
-    const std::string first = name.substr(0, name.find(':'));
-    return first.size() < name.size() && signatures.contains(first) ? first : std::string();
-  };
   mine.allow_unused_shapes = true;
-  mine.shapes.clear();
-  for (const auto& [name, dims] : all.shapes)
-    if (owner(name).empty()) mine.shapes[name] = dims;
-  for (const auto& [name, dims] : all.shapes)
-    if (owner(name) == c.candidate_signature) mine.shapes[name.substr(c.candidate_signature.size() + 1)] = dims;
+  mine.shapes = signatures.shapes_of(c.candidate_signature, all.shapes);
   mine.inputs.clear();
   for (const std::string& input : all.inputs) {
-    const std::string whose = owner(input);
+    const std::string whose = signatures.owner(input);
     if (whose.empty())
       return error(Code::usage, "--inputs " + input + ": several signatures are compared")
           .try_this("name the one: --inputs " + c.candidate_signature + ":" + input);
@@ -146,8 +138,9 @@ Result<VerifyRequest> verify_request(Invocation& run) {
 }
 
 Status compare_models(Invocation& run, const VerifyRequest& request, const std::vector<Comparison>& comparisons) {
-  std::set<std::string> signatures;
-  for (const Comparison& c : comparisons) signatures.insert(c.candidate_signature);
+  std::set<std::string> names;
+  for (const Comparison& c : comparisons) names.insert(c.candidate_signature);
+  const SignatureNames signatures(std::move(names));
   std::map<std::string, std::size_t> unused;
   for (const Comparison& c : comparisons) {
     const Ticker running = run.ticker("verify");
